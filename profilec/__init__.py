@@ -1,0 +1,61 @@
+"""profilec: stored WHERE clauses, compiled; which of them does this record match?
+
+>>> import profilec
+>>> profiles = profilec.compile({"cheap": "price < 10", "acme": "brand = 'Acme'"})
+>>> profiles.match({"price": 9.5, "brand": "Acme"})
+['cheap', 'acme']
+
+Names are loaded when they are first used, so that `import profilec` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from profilec.grammar.diagnostics import Diagnostic, ProfileError
+    from profilec.planner.normal_forms import NormalFormTooLarge
+    from profilec.profileset import Profile, ProfileSet, compile
+    from profilec.runtime.batch import MatchBatch
+    from profilec.values.kinds import DocumentError
+    from profilec.values.types import Schema
+    from profilec.why import Explanation
+
+_HOME = {
+    "Diagnostic": "profilec.grammar.diagnostics",
+    "DocumentError": "profilec.values.kinds",
+    "Explanation": "profilec.why",
+    "MatchBatch": "profilec.runtime.batch",
+    "NormalFormTooLarge": "profilec.planner.normal_forms",
+    "Profile": "profilec.profileset",
+    "ProfileError": "profilec.grammar.diagnostics",
+    "ProfileSet": "profilec.profileset",
+    "Schema": "profilec.values.types",
+    "compile": "profilec.profileset",
+}
+
+__all__ = [
+    "Diagnostic",
+    "DocumentError",
+    "Explanation",
+    "MatchBatch",
+    "NormalFormTooLarge",
+    "Profile",
+    "ProfileError",
+    "ProfileSet",
+    "Schema",
+    "compile",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'profilec' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,5 @@
+"""`python -m profilec` is the command `profilec`."""
+
+from profilec.cli.app import main
+
+main()

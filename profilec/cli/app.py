@@ -1,0 +1,58 @@
+"""The command `profilec`: its verbs and the options that belong to none of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from profilec.cli import check, explain, export, fmt, import_, match, test
+
+app = typer.Typer(
+    name="profilec",
+    help="Stored WHERE clauses, compiled: check them, and ask which of them a record matches.",
+    epilog="Exit status: 0 clean, 1 findings, 2 error.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+app.command("check")(check.check)
+app.command("fmt")(fmt.fmt)
+app.command("test")(test.test)
+app.command("match")(match.match)
+app.command("explain")(explain.explain)
+app.command("import")(import_.import_)
+app.command("export")(export.export)
+
+
+def _print_version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        print(f"profilec {version('profilec')}")
+    except PackageNotFoundError:
+        print("profilec (run from its source, not installed)")
+    raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Stored WHERE clauses, compiled: check them, and ask which of them a record matches."""
+
+
+def main() -> None:
+    """Runs the command line of this process; exits with its status."""
+    # Ids and texts are Unicode whatever the locale says.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    app()

@@ -1,0 +1,135 @@
+"""`profilec explain FILE...`: how a set, or each of its profiles, is matched; or why one did or did not match.
+
+In: files of profiles, and for `--why` documents. Out: text, or JSON: the normal form, entries and
+access predicates of profiles, or each predicate's truth, place in the source and value seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from profilec.cli import terminal
+
+if TYPE_CHECKING:
+    from profilec.profileset import ProfileSet
+    from profilec.why import Explanation
+
+
+def explain(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+    ],
+    ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A profile; may be repeated.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every profile, one after the other.")] = False,
+    form: Annotated[
+        str | None, typer.Option("--form", metavar="cnf|dnf", help="Show this normal form of each profile too.")
+    ] = None,
+    why: Annotated[
+        str | None,
+        typer.Option("--why", metavar="DOC", help="Why documents match or not: a file of them, - or one as JSON text."),
+    ] = None,
+    join_documents: Annotated[
+        list[str] | None, typer.Option("--join-documents", metavar="FILE", help="Earlier documents, for --why.")
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", metavar="text|json", help="How to write.")] = "text",
+    matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
+    index: Annotated[
+        list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
+    ] = None,
+) -> None:
+    """Show how profiles are matched, or why a document does or does not match them."""
+    from profilec.cli.load import load, read_options
+
+    terminal.expect_choice("--format", format_, ("text", "json"))
+    if form is not None:
+        terminal.expect_choice("--form", form, ("cnf", "dnf"))
+    profile_set, _ = load(paths, options=read_options(option or [], matcher=matcher, index=index or []))
+    for id_ in ids or []:
+        if id_ not in profile_set:
+            terminal.stop(_unknown(id_, profile_set.ids))
+    if why is not None:
+        raise typer.Exit(_print_why(profile_set, ids or profile_set.ids, why, join_documents or [], format_))
+    chosen = ids or (profile_set.ids if all_ or form is not None else [])
+    if not chosen and not all_:
+        print(profile_set.explain(format=format_))
+        return
+    _print_profiles(profile_set, chosen, format_, form)
+
+
+def _print_profiles(profile_set: ProfileSet, ids: Sequence[str], format_: str, form: str | None) -> None:
+    from profilec.planner.normal_forms import NormalFormTooLarge
+
+    n_refused = 0
+    for number, id_ in enumerate(ids):
+        try:
+            text = profile_set.explain(id_, format=format_, form=form)
+        except NormalFormTooLarge as error:
+            terminal.say(f"error: profile {id_!r}: {error}", "red")
+            n_refused += 1
+            continue
+        if format_ == "text" and number:
+            print()
+        # One profile is one object; several are one a line.
+        print(text if format_ == "text" or len(ids) == 1 else json.dumps(json.loads(text), ensure_ascii=False))
+    if n_refused:
+        raise typer.Exit(terminal.ERROR)
+
+
+def _print_why(
+    profile_set: ProfileSet, ids: Sequence[str], source: str, join_documents: Sequence[str], format_: str
+) -> int:
+    """Prints the explanation of each document and profile; the verb's status."""
+    from profilec.cli.documents.chunks import Malformed, Tally
+    from profilec.cli.documents.formats import Input, InputError, read_documents
+    from profilec.cli.documents.json_text import RecordDecoder
+    from profilec.cli.load import load_history
+
+    tally = Tally(report=lambda message: terminal.say(message, "red"))
+    options = Input(tally, terminal.warn, schema=profile_set.schema)
+    try:
+        load_history(profile_set, join_documents, options)
+        if source.lstrip().startswith("{"):
+            read = RecordDecoder().decode(source.encode(), 1)
+            if isinstance(read, Malformed):
+                terminal.stop(f"--why: {read.message}")
+            documents = [(0, read.document)]
+        else:
+            documents = [
+                pair
+                for chunk in read_documents([source], options)
+                for pair in zip(chunk.numbers, chunk.rows(), strict=True)
+            ]
+    except InputError as error:
+        terminal.stop(str(error))
+    for number, document in documents:
+        if len(documents) > 1 and format_ == "text":
+            print(f"document {number}")
+        for id_ in ids:
+            explanation = profile_set.why(document, id_)
+            if format_ == "json":
+                print(json.dumps({"document": number, **_as_json(explanation)}, ensure_ascii=False, default=str))
+            else:
+                print(explanation)
+    return terminal.FINDINGS if tally.n_malformed else terminal.CLEAN
+
+
+def _as_json(explanation: Explanation) -> dict[str, Any]:
+    steps = [
+        {"text": step.text, "line": step.line, "column": step.column, "value": step.value, "truth": step.truth}
+        for step in explanation.steps
+    ]
+    return {"profile": explanation.profile, "truth": explanation.truth, "steps": steps}
+
+
+def _unknown(id_: str, ids: Sequence[str]) -> str:
+    from profilec.grammar.diagnostics import did_you_mean
+
+    hint = did_you_mean(id_, ids)
+    return f"no profile {id_!r}" + (f"; {hint}" if hint else "")

@@ -1,0 +1,150 @@
+"""`profilec match FILE.prof... DOCS`: which profiles each document matches, as a stream.
+
+In: profiles and documents (`documents/`). Out: one result a document, in input order, written
+as soon as its chunk is matched. With `--process` each document joins the store after it was
+matched, so that quantifiers range over the stream's own past.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from profilec.cli import terminal
+from profilec.cli.sources import STDIN, holds_profiles
+from profilec.cli.terminal import CLEAN, ERROR, FINDINGS
+
+if TYPE_CHECKING:
+    from profilec.cli.documents.chunks import Chunk, Tally
+    from profilec.profileset import ProfileSet
+
+
+def match(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Profiles: .prof files and folders of them. Documents: all other files; - is standard input.",
+        ),
+    ],
+    format_: Annotated[str, typer.Option("--format", metavar="ndjson|json|csv", help="How to write.")] = "ndjson",
+    input_format: Annotated[
+        str | None,
+        typer.Option("--input-format", metavar="ndjson|json|csv|parquet", help="How to read; else by the suffix."),
+    ] = None,
+    only_matches: Annotated[bool, typer.Option("--only-matches", help="Leave out what matches no profile.")] = False,
+    process: Annotated[
+        bool, typer.Option("--process", help="Each document is an earlier document to those after it.")
+    ] = False,
+    join_documents: Annotated[
+        list[str] | None, typer.Option("--join-documents", metavar="FILE", help="Earlier documents; may be repeated.")
+    ] = None,
+    matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
+    index: Annotated[
+        list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
+    ] = None,
+    skip_errors: Annotated[
+        bool, typer.Option("--skip-errors", help="Match with the profiles that compile, and exit with 1.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first malformed record; a key that comes twice is one.")
+    ] = False,
+) -> None:
+    """Write which profiles each document matches, in input order."""
+    from profilec.cli.documents.chunks import MalformedError, Tally
+    from profilec.cli.documents.formats import FORMATS, Input, InputError, read_documents
+    from profilec.cli.load import load, load_history, read_options
+    from profilec.cli.results import RESULT_FORMATS, Results
+
+    terminal.expect_choice("--format", format_, RESULT_FORMATS)
+    if input_format is not None:
+        terminal.expect_choice("--input-format", input_format, FORMATS)
+    profiles, documents = _split(paths)
+    if not profiles:
+        terminal.stop("no profiles: name a .prof file, or a folder with some, before the documents")
+    profile_set, findings = load(
+        profiles, skip_errors=skip_errors, options=read_options(option or [], matcher=matcher, index=index or [])
+    )
+    tally = Tally(report=lambda message: terminal.say(message, "red"), strict=strict)
+    results = Results(sys.stdout, format_, profile_set.ids, only_matches=only_matches)
+    try:
+        with terminal.progress("matching") as advance:
+            options = Input(
+                tally,
+                warn=terminal.warn,
+                format=input_format,
+                schema=profile_set.schema,
+                advance=advance,
+            )
+            load_history(profile_set, join_documents or [], options)
+            for chunk in read_documents(documents, options):
+                for number, matched in _match_chunk(profile_set, chunk, tally, process=process):
+                    results.write(number, matched)
+                results.flush()
+    except InputError as error:
+        terminal.stop(str(error))
+    except MalformedError:
+        results.close()
+        raise typer.Exit(ERROR) from None
+    results.close()
+    raise typer.Exit(FINDINGS if tally.n_malformed or findings.n_errors else CLEAN)
+
+
+def _split(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Arguments as profiles and documents.
+
+    >>> _split(["a.prof", "docs.csv"]), _split(["rules.txt", "docs.csv"]), _split(["a.prof"])
+    ((['a.prof'], ['docs.csv']), (['rules.txt'], ['docs.csv']), (['a.prof'], ['-']))
+    """
+    profiles = [path for path in paths if path != STDIN and holds_profiles(path)]
+    documents = [path for path in paths if path not in profiles]
+    if not profiles and len(documents) > 1:
+        profiles = [documents.pop(0)]
+    return profiles, documents or [STDIN]
+
+
+def _match_chunk(
+    profile_set: ProfileSet, chunk: Chunk, tally: Tally, *, process: bool
+) -> Iterator[tuple[int, Sequence[int]]]:
+    """Number and profiles' indices of each document of a chunk that can be matched.
+
+    Raises:
+        InputError: a column has a type that no document's value can have.
+    """
+    from profilec.cli.documents.formats import InputError
+    from profilec.values.kinds import DocumentError
+
+    try:
+        if process:
+            yield from _match_singly(profile_set, chunk, tally, profile_set.process)
+            return
+        batch = profile_set.match_batch(chunk.documents)
+    except DocumentError as error:
+        if not isinstance(chunk.documents, list):
+            raise InputError(f"{chunk.name}: {error}") from None
+        yield from _match_singly(profile_set, chunk, tally, profile_set.match)
+        return
+    offsets, indices = batch.offsets.tolist(), batch.indices.tolist()
+    for row, number in enumerate(chunk.numbers):
+        yield number, indices[offsets[row] : offsets[row + 1]]
+
+
+def _match_singly(
+    profile_set: ProfileSet, chunk: Chunk, tally: Tally, match_one: Callable[[dict[str, Any]], list[str]]
+) -> Iterator[tuple[int, Sequence[int]]]:
+    from profilec.values.kinds import DocumentError
+
+    index_of = {id_: index for index, id_ in enumerate(profile_set.ids)}
+    for number, line, document in zip(chunk.numbers, chunk.lines, chunk.rows(), strict=True):
+        try:
+            matched = match_one(document)
+        except DocumentError as error:
+            tally.malformed(chunk.name, line, str(error))
+            continue
+        yield number, [index_of[id_] for id_ in matched]

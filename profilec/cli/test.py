@@ -1,0 +1,145 @@
+"""`profilec test FILE...`: asks each profile about its ACCEPTS and REJECTS examples.
+
+In: files of profiles. Out: a result an example, and for each that fails a diagnostic and what
+each predicate saw. The documents of GIVEN are the earlier documents of the examples after it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from profilec.cli import terminal
+
+if TYPE_CHECKING:
+    from profilec.grammar.diagnostics import Diagnostic
+    from profilec.grammar.statements import Example
+    from profilec.profileset import ProfileSet
+
+_FORMATS = ("text", "ndjson", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An example and the profile that it is about."""
+
+    profile: str
+    example: Example
+
+    def holds(self, matched: Sequence[str]) -> bool:
+        return (self.profile in matched) == (self.example.kind == "ACCEPTS")
+
+
+def test(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+    ],
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="text|ndjson|json", help="Default: text on a terminal, else ndjson."),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
+    ] = None,
+) -> None:
+    """Run the ACCEPTS and REJECTS examples of profiles."""
+    from profilec.cli.load import files_or_stop, load, read_options
+
+    format_ = format_ or ("text" if sys.stdout.isatty() else "ndjson")
+    terminal.expect_choice("--format", format_, _FORMATS)
+    profile_set, findings = load(paths, skip_errors=True, options=read_options(option or []))
+    files = _Files(files_or_stop(paths), profile_set)
+    cases = [_Case(id_, example) for id_ in profile_set.ids for example in profile_set.examples(id_)]
+    passed = _run(profile_set, cases)
+
+    broken = findings.n_errors
+    results = []
+    for case, good in zip(cases, passed, strict=True):
+        if not good:
+            findings(files.diagnostic(case))
+            terminal.say(indent(_why(profile_set, case), "  "))
+        results.append(
+            {"profile": case.profile, "example": case.example.kind, "line": case.example.line, "passed": good}
+        )
+    if format_ == "text":
+        n_failed = passed.count(False)
+        print(f"{terminal.counted(len(cases), 'example')}: {len(cases) - n_failed:,} hold, {n_failed:,} fail")
+    elif format_ == "json":
+        print(json.dumps(results, ensure_ascii=False, indent=2))
+    else:
+        for result in results:
+            print(json.dumps(result, ensure_ascii=False))
+    raise typer.Exit(terminal.ERROR if broken else findings.status())
+
+
+def _run(profile_set: ProfileSet, cases: Sequence[_Case]) -> list[bool]:
+    """Whether each case holds. Cases with the same earlier documents are matched as one batch."""
+    groups: dict[str, list[int]] = {}
+    for number, case in enumerate(cases):
+        groups.setdefault(repr(case.example.given), []).append(number)
+    passed = [False] * len(cases)
+    for numbers in groups.values():
+        given = cases[numbers[0]].example.given
+        profile_set.documents.extend(given)
+        batch = profile_set.match_batch([cases[number].example.document for number in numbers])
+        profile_set.documents.delete(range(len(given)))
+        for row, number in enumerate(numbers):
+            passed[number] = cases[number].holds(batch[row])
+    return passed
+
+
+def _why(profile_set: ProfileSet, case: _Case) -> str:
+    profile_set.documents.extend(case.example.given)
+    why = str(profile_set.why(case.example.document, case.profile))
+    profile_set.documents.delete(range(len(case.example.given)))
+    return why
+
+
+class _Files:
+    """Finds the file of a profile and the line of an example, once one has failed."""
+
+    def __init__(self, paths: list[Path], profile_set: ProfileSet) -> None:
+        self._paths = paths
+        self._profile_set = profile_set
+        self._file_of: dict[str, str | None] | None = None
+
+    def diagnostic(self, case: _Case) -> Diagnostic:
+        from profilec.grammar.diagnostics import Diagnostic
+
+        example = case.example
+        file = self._file(case.profile)
+        line = None
+        if file is not None and example.line is not None:
+            line = Path(file).read_text("utf-8-sig").split("\n")[example.line - 1]
+        code, message = (
+            ("PC401", f"the profile {case.profile!r} does not match this document")
+            if example.kind == "ACCEPTS"
+            else ("PC402", f"the profile {case.profile!r} matches this document")
+        )
+        return Diagnostic(
+            code,
+            "error",
+            message,
+            file,
+            example.line,
+            example.column,
+            profile=case.profile,
+            source_line=line,
+        )
+
+    def _file(self, profile: str) -> str | None:
+        if self._file_of is None:
+            from profilec.grammar.limits import Limits
+            from profilec.planner.sources import Source
+
+            source = Source(self._paths, lambda diagnostic: None)
+            statements = source.statements(self._profile_set.schema, Limits())
+            self._file_of = {statement.id: statement.file for statement in statements}
+        return self._file_of.get(profile)

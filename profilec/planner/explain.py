@@ -1,0 +1,189 @@
+"""`explain`: a profile, or a whole set, as it is executed.
+
+In: an image and its plan, and for one profile its text. Out: text or JSON. What is shown of
+entries is read back from the image; the normal form is made again from the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from profilec.grammar import ir
+from profilec.grammar.parse import parse_condition
+from profilec.planner.lower.describe import describe_residual, describe_test
+from profilec.planner.lower.leaves import text_of
+from profilec.planner.normal_forms import to_cnf, to_dnf
+from profilec.planner.normalize import normalize
+from profilec.planner.options import Options
+from profilec.planner.plan import Plan, counted
+
+if TYPE_CHECKING:
+    from profilec.runtime.image import Image
+
+Place = tuple[str | None, int, int]
+_MOST_UNSELECTIVE = 20
+_MOST_ENTRIES = 50
+
+
+class Explained(Protocol):
+    """A profile: its id and its condition's text."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def where(self) -> str: ...
+
+
+def explain_profile(
+    image: Image, ordinal: int, profile: Explained, place: Place, options: Options, format_: str, form: str | None
+) -> str:
+    """A profile's normal form, and its entries with their access predicates, checks and residuals.
+
+    Raises:
+        ValueError: an unknown format or form.
+        NormalFormTooLarge: the CNF or DNF asked for would be too large.
+    """
+    condition = parse_condition(profile.where, limits=options.limits, profile=profile.id).node
+    assert isinstance(condition, ir.Condition)
+    normal_form = normalize(condition, rules=options.rules)
+    facts: dict[str, Any] = {
+        "profile": profile.id,
+        "place": _place(place),
+        "condition": text_of(condition),
+        "normal_form": text_of(normal_form),
+    }
+    if form is not None:
+        if form not in ("cnf", "dnf"):
+            raise ValueError(f"form takes 'cnf' or 'dnf', not {form!r}")
+        facts[form] = text_of((to_cnf if form == "cnf" else to_dnf)(normal_form))
+    facts["entries"] = [_entry_facts(image, entry) for entry in _entries_of(image, ordinal)]
+    return _formatted(facts, format_, _profile_text)
+
+
+def explain_set(image: Image, plan: Plan, ids: Sequence[str], place_of: Callable[[int], Place], format_: str) -> str:
+    """The set's size, its attributes, its matcher, and the entries that are checked for every document."""
+    tests_of_slot = np.bincount(image.test_slot, minlength=len(image.slots))
+    entries_of_slot = _entries_by_access(image)
+    unselective = np.flatnonzero(image.entry_access < 0)
+    most = _MOST_UNSELECTIVE if format_ == "text" else None
+    facts: dict[str, Any] = {
+        "profiles": plan.n_profiles,
+        "attributes": plan.n_attributes,
+        "entries": plan.n_entries,
+        "joins": plan.n_joins,
+        "matcher": plan.matcher,
+        "reason": plan.reason,
+        "slots": [
+            {
+                "attribute": slot.name,
+                "tests": int(tests_of_slot[number]),
+                "elementary_intervals": slot.constants.n_ranks,
+                "access_for_entries": int(entries_of_slot[number]),
+            }
+            for number, slot in enumerate(image.slots)
+        ],
+        "n_not_selective": len(unselective),
+        "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
+    }
+    return _formatted(facts, format_, _set_text)
+
+
+def _formatted(facts: dict[str, Any], format_: str, as_text: Callable[[dict[str, Any]], str]) -> str:
+    if format_ == "json":
+        return json.dumps(facts, ensure_ascii=False, indent=2)
+    if format_ == "text":
+        return as_text(facts)
+    raise ValueError(f"format takes 'text' or 'json', not {format_!r}")
+
+
+def _entries_of(image: Image, ordinal: int) -> list[int]:
+    rows = np.flatnonzero(image.entry_profiles == ordinal)
+    return (np.searchsorted(image.entry_profile_off, rows, side="right") - 1).tolist()  # type: ignore[no-any-return]
+
+
+def _entry_facts(image: Image, entry: int) -> dict[str, Any]:
+    access = int(image.entry_access[entry])
+    tests = image.entry_tests[image.entry_off[entry] : image.entry_off[entry + 1]].tolist()
+    residual = int(image.entry_residual[entry])
+    shared = int(image.entry_profile_off[entry + 1] - image.entry_profile_off[entry])
+    return {
+        "access": None if access < 0 else describe_test(image, access),
+        "checks": [describe_test(image, test) for test in tests if test != access],
+        "residual": None if residual < 0 else describe_residual(image, residual),
+        "profiles": shared,
+    }
+
+
+def _entries_by_access(image: Image) -> Any:
+    """How many entries each slot gives access to."""
+    n_tests = len(image.test_slot)
+    access = image.entry_access[image.entry_access >= 0]
+    slots = image.test_slot[access[access < n_tests]]
+    of_patterns = [
+        image.patterns[image.bit_source[test - n_tests]].slot
+        for test in access[access >= n_tests].tolist()
+        if image.bit_kind[test - n_tests] == 0
+    ]
+    return np.bincount(np.concatenate((slots, np.array(of_patterns, slots.dtype))), minlength=len(image.slots))
+
+
+def _unselective_facts(
+    image: Image, entry: int, ids: Sequence[str], place_of: Callable[[int], Place]
+) -> dict[str, Any]:
+    ordinal = int(image.entry_profiles[image.entry_profile_off[entry]])
+    facts = _entry_facts(image, entry)
+    checked = [*facts["checks"], *([facts["residual"]] if facts["residual"] else [])]
+    return {"profile": ids[ordinal], "place": _place(place_of(ordinal)), "checks": checked or ["TRUE"]}
+
+
+def _place(place: Place) -> str | None:
+    file, line, column = place
+    return None if file is None else f"{file}:{line}:{column}"
+
+
+def _profile_text(facts: dict[str, Any]) -> str:
+    lines = [f"{facts['profile']}" + (f"   {facts['place']}" if facts["place"] else "")]
+    titles = [title for title in ("condition", "normal_form", "cnf", "dnf") if title in facts]
+    lines.extend(f"  {title.replace('_', ' '):<12} {facts[title]}" for title in titles)
+    entries = facts["entries"]
+    lines.append(
+        f"  {len(entries):,} {'entry' if len(entries) == 1 else 'entries'}"
+        + ("" if entries else ": no document can match")
+    )
+    for number, entry in enumerate(entries[:_MOST_ENTRIES], start=1):
+        access = entry["access"] or "none: checked for every document"
+        shared = f"   (shared by {entry['profiles']:,} profiles)" if entry["profiles"] > 1 else ""
+        lines.append(f"  {number:>3}  access    {access}{shared}")
+        lines.extend(f"       check     {check}" for check in entry["checks"])
+        if entry["residual"]:
+            lines.append(f"       residual  {entry['residual']}")
+    if len(entries) > _MOST_ENTRIES:
+        lines.append(f"       … {len(entries) - _MOST_ENTRIES:,} more (--format json shows all)")
+    return "\n".join(lines)
+
+
+def _set_text(facts: dict[str, Any]) -> str:
+    lines = [
+        f"Plan for {counted(facts['profiles'], 'profile')}: {counted(facts['attributes'], 'attribute')}, "
+        f"{counted(facts['entries'], 'entry', 'entries')}, {counted(facts['joins'], 'join term')}",
+        f"matcher {facts['matcher']}: {facts['reason']}",
+    ]
+    slots = [slot for slot in facts["slots"] if slot["tests"] or slot["access_for_entries"]]
+    width = max([len(slot["attribute"]) for slot in slots], default=0)
+    lines += [
+        f"  {slot['attribute']:<{width}}  access to {slot['access_for_entries']:>7,} entries   "
+        f"{slot['tests']:>7,} tests   {slot['elementary_intervals']:>7,} elementary intervals"
+        for slot in sorted(slots, key=lambda slot: (-slot["access_for_entries"], slot["attribute"]))
+    ]
+    for found in facts["not_selective"]:
+        place = f" at {found['place']}" if found["place"] else ""
+        checks = " AND ".join(found["checks"])
+        lines.append(f"not selective: {found['profile']}{place}, {checks}, is checked for every document")
+    more = facts["n_not_selective"] - len(facts["not_selective"])
+    if more:
+        lines.append(f"not selective: {more:,} more (--format json shows all)")
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""The options of `compile`, read once and checked by name.
+
+In: a mapping as users write it. Out: `Options`. An unknown option, index or matcher is an
+error that names what there is.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from profilec.grammar.limits import Limits
+from profilec.planner.rules import RULES
+
+MATCHERS = ("bitmap", "scan")
+INDEXES = ("interval",)
+_LIMITS = ("max_depth", "max_terms", "max_size")
+_NAMES = ("index", "matcher", "rules", *_LIMITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`matcher` and `index` are None and empty where the planner chooses; `rules` is None for all of them."""
+
+    matcher: str | None = None
+    index: tuple[tuple[str, str], ...] = ()
+    rules: frozenset[str] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any] | None) -> Options:
+        """Checks what a user gave.
+
+        Raises:
+            ValueError: an unknown option, or a value that it cannot have.
+        """
+        given = dict(given or {})
+        for name in given:
+            _known("option", name, _NAMES)
+        matcher = given.get("matcher")
+        if matcher is not None:
+            _known("matcher", matcher, MATCHERS)
+        index = tuple(
+            (str(attribute), _known("index", name, INDEXES)) for attribute, name in given.get("index", {}).items()
+        )
+        if index and matcher == "scan":
+            raise ValueError("the matcher scan uses no index: leave out `index`, or choose the matcher bitmap")
+        limits = {
+            name: _positive(name, given[name]) for name in ("max_depth", "max_terms", "max_size") if name in given
+        }
+        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits))
+
+
+def _rules(given: str | Iterable[str] | None) -> frozenset[str] | None:
+    if given is None or given == "all":
+        return None
+    if given == "none":
+        return frozenset()
+    if isinstance(given, str):
+        raise ValueError(f"rules takes a list of names, 'all' or 'none', not {given!r}")
+    names = [rule.name for rule in RULES]
+    return frozenset(_known("rule", name, names) for name in given)
+
+
+def _positive(name: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} takes a whole number from 1, not {value!r}")
+    return value
+
+
+def _known(what: str, name: Any, names: Iterable[str]) -> str:
+    names = tuple(names)
+    if name not in names:
+        close = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"no {what} {name!r}{hint} There are: {', '.join(names)}")
+    return str(name)

@@ -1,0 +1,77 @@
+"""The plan of a profile set: the matcher that runs it, and what was known when it was chosen.
+
+In: an image and the options. Out: a `Plan`. (The cost-based search over index types takes this
+module's place in the pipeline; until then there are two matchers and one index.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profilec.planner.options import Options
+
+if TYPE_CHECKING:
+    from profilec.runtime.image import Image
+
+MOST_POSTINGS = 20_000_000
+"""Postings (entry, elementary interval) up to which the interval index is built; above, the set is scanned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`postings`: how many (entry, elementary interval) pairs the interval index holds, or would hold."""
+
+    matcher: str
+    reason: str
+    n_profiles: int
+    n_attributes: int
+    n_entries: int
+    n_joins: int
+    postings: int
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.n_profiles, 'profile')}: {counted(self.n_attributes, 'attribute')}, "
+            f"{counted(self.n_entries, 'entry', 'entries')}, {counted(self.n_joins, 'join term')}; "
+            f"matcher {self.matcher}: {self.reason}"
+        )
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "entry", "entries"), counted(2_000, "profile")
+    ('1 entry', '2,000 profiles')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def plan_of(image: Image, options: Options) -> Plan:
+    """Chooses the matcher: the interval index where it is small enough to be kept, else a scan."""
+    postings = _postings(image)
+    if options.matcher is not None:
+        matcher, reason = options.matcher, "as the options say"
+    elif options.index or postings <= MOST_POSTINGS:
+        matcher, reason = "bitmap", f"its interval index holds {postings:,} postings"
+    else:
+        matcher, reason = "scan", f"an interval index would hold {postings:,} postings, more than {MOST_POSTINGS:,}"
+    return Plan(
+        matcher=matcher,
+        reason=reason,
+        n_profiles=image.n_profiles,
+        n_attributes=len(image.slots),
+        n_entries=len(image.entry_residual),
+        n_joins=len(image.joins),
+        postings=postings,
+    )
+
+
+def _postings(image: Image) -> int:
+    """Seed 000, 4.1.5: an interval index holds a profile once per elementary interval that satisfies it."""
+    covered = np.zeros(len(image.test_slot) + len(image.bit_kind), np.int64)
+    lengths = np.concatenate(([0], np.cumsum(image.test_high.astype(np.int64) - image.test_low + 1)))
+    covered[: len(image.test_slot)] = lengths[image.test_off[1:]] - lengths[image.test_off[:-1]]
+    return int(covered[image.entry_tests].sum())

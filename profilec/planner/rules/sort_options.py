@@ -1,0 +1,31 @@
+"""sort_options: an IN list in one order, each value once, without what can't matter."""
+
+from __future__ import annotations
+
+from profilec.grammar import ir
+from profilec.planner.scalar_conditions import asked_scalar, condition_of, value_set
+from profilec.planner.wants import split
+
+
+def sort_options(node: ir.Condition) -> ir.Condition:
+    """
+        a IN (3, 1, 3)              a IN (1, 3)
+        a IN (1)                    a = 1
+        a IN (1, NULL)              a = 1
+        a NOT IN (1, NULL)          FALSE
+        a NOT IN (1, 'x')           FALSE
+        (a IN (1, NULL)) IS NOT TRUE    (a = 1) IS NOT TRUE
+
+    NULL: an option NULL turns FALSE into UNKNOWN and leaves TRUE alone; so does an option of
+    another kind than the value. Hence no value is FALSE of such a list, and its TRUE is that of the
+    rest. The list is read as a set of values and written from it, so equal lists are one node.
+
+    >>> a, one, two = ir.attribute("a"), ir.constant(1), ir.constant(2)
+    >>> sort_options(ir.In(a, (two, one, ir.NULL))).options == (one, two)
+    True
+    """
+    leaf, _ = split(node)
+    if type(leaf) is not ir.In:
+        return node
+    scalar = asked_scalar(node)
+    return node if scalar is None else condition_of(scalar, value_set(node), node)

@@ -1,0 +1,1 @@
+"""Quantified joins: the truth of EXISTS and FORALL over the document store."""

@@ -1,0 +1,1 @@
+"""Matchers: which entries of an image hold for a document, combining all slots."""

@@ -1,0 +1,117 @@
+"""`bitmap`: the interval index on every slot, ANDed (seed 000, 4.1.2).
+
+In: the ranks of a document. Out: the entries all of whose rank tests hold. Each slot gives the
+bit vector of the entries that its value satisfies or that do not ask for it; what is in all of
+them is left.
+
+PERF: of a slot, only what a document can lose by it is stored: alive' = (alive - constrained) | (alive & satisfied).
+Slots that many entries ask for come first. A run of BLOCK slots that are all NULL is one step, for a document
+has few of many attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pyroaring import BitMap
+
+from profilec.runtime.image import Image, Int32, gather, kept_offsets
+from profilec.runtime.indexes.interval import IntervalIndex, members
+
+BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some slots, and the entries that fail where all of these are NULL."""
+
+    slots: Int32
+    indexes: tuple[IntervalIndex, ...]
+    fail_on_null: BitMap
+
+
+class BitmapMatcher:
+    """One interval index per slot that entries have tests on."""
+
+    __slots__ = ("_all", "_blocks")
+
+    def __init__(self, image: Image) -> None:
+        self._all = BitMap()
+        self._all.add_range(0, image.n_entries)
+        indexes = sorted(_indexes(image), key=lambda pair: (-len(pair[1].constrained), pair[0]))
+        self._blocks: list[_Block] = []
+        for start in range(0, len(indexes), BLOCK):
+            block = indexes[start : start + BLOCK]
+            fails = BitMap()
+            for _, index in block:
+                fails |= index.constrained - index.entries_at(0)
+            slots = np.array([slot for slot, _ in block], np.int32)
+            self._blocks.append(_Block(slots, tuple(index for _, index in block), fails))
+
+    def candidates(self, ranks: Int32) -> Int32:
+        """The entries all of whose rank tests hold, ascending."""
+        alive = self._all
+        for block in self._blocks:
+            if not alive:
+                break
+            of_block = ranks[block.slots].tolist()
+            if not any(of_block):
+                alive = alive - block.fail_on_null
+                continue
+            for rank, index in zip(of_block, block.indexes, strict=True):
+                kept = alive & index.entries_at(rank)
+                alive = alive - index.constrained
+                alive |= kept
+        return members(alive)
+
+
+def _indexes(image: Image) -> list[tuple[int, IntervalIndex]]:
+    """The slots that entries have rank tests on, each with its index."""
+    is_rank_test = image.entry_tests < image.n_tests
+    off = kept_offsets(image.entry_off, is_rank_test)
+    tests = image.entry_tests[is_rank_test]
+    entries = np.repeat(np.arange(image.n_entries, dtype=np.int32), np.diff(off))
+    slots = image.test_slot[tests]
+    order = np.argsort(slots, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(slots[order])) + 1)
+    return [(int(slots[part[0]]), _index(image, entries[part], tests[part])) for part in parts if len(part)]
+
+
+def _index(image: Image, entries: Int32, tests: Int32) -> IntervalIndex:
+    """The index of one slot; `entries[i]`, ascending, has `tests[i]`."""
+    several = np.zeros(len(entries), np.bool_)
+    repeated = entries[1:] == entries[:-1]
+    several[1:] |= repeated
+    several[:-1] |= repeated
+    lows, cut = gather(image.test_off, image.test_low, tests[~several])
+    highs, _ = gather(image.test_off, image.test_high, tests[~several])
+    # An entry with several tests on the slot accepts what all of them do. Rare: rules merge such tests.
+    accepted: dict[int, list[tuple[int, int]]] = {}
+    for entry, test in zip(entries[several].tolist(), tests[several].tolist(), strict=True):
+        part = slice(image.test_off[test], image.test_off[test + 1])
+        intervals = list(zip(image.test_low[part].tolist(), image.test_high[part].tolist(), strict=True))
+        accepted[entry] = _intersection(accepted[entry], intervals) if entry in accepted else intervals
+    bounds = np.array([interval for intervals in accepted.values() for interval in intervals], np.int32).reshape(-1, 2)
+    lengths = np.concatenate((np.diff(cut), np.array([len(intervals) for intervals in accepted.values()], np.int64)))
+    return IntervalIndex(
+        np.concatenate((entries[~several], np.array(list(accepted), np.int32))),
+        np.concatenate((np.zeros(1, np.int32), np.cumsum(lengths).astype(np.int32))),
+        np.concatenate((lows, bounds[:, 0])),
+        np.concatenate((highs, bounds[:, 1])),
+    )
+
+
+def _intersection(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What two sorted lists of disjoint closed intervals have in common."""
+    found: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        low, high = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if low <= high:
+            found.append((low, high))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return found

@@ -1,0 +1,1 @@
+"""The document store: the earlier documents that quantified joins range over."""

@@ -1,0 +1,100 @@
+"""Constants as thresholds in a column's own type, so that ranks of whole columns are one exact search.
+
+In: the sorted constants of one kind, and a machine type. Out: a sorted array of that type such that
+
+    count(thresholds <= v) = count(c < v) + count(c <= v)        for every value v of the type
+
+which is the rank of v within its kind's block (`image.Constants`). Nothing is rounded: each
+constant gives the least value of the type that is above it and the least that is not below it.
+Values that do not exist (nothing of the type is above the constant) are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.values.kinds import from_document
+from profilec.values.numbers import Exact, exact
+
+_MAX_EXACT_INTEGER = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
+
+
+def integer_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any], *, per: int = 1, of: int = 1) -> NDArray[Any]:
+    """Thresholds for integers v of `dtype` that stand for v * per / of.
+
+    >>> integer_thresholds((5, Decimal("7.5")), np.dtype("int64")).tolist()
+    [5, 6, 8, 8]
+    >>> integer_thresholds((Decimal("0.25"),), np.dtype("int64"), of=100).tolist()      # decimals of scale 2
+    [25, 26]
+    """
+    limits = np.iinfo(dtype)
+    found: list[int] = []
+    for constant in constants:
+        if isinstance(constant, Decimal) and not constant.is_finite():
+            found += [limits.min, limits.min] if constant < 0 else []
+            continue
+        place = Fraction(constant) * of / per if isinstance(constant, Decimal) or of != 1 or per != 1 else constant
+        for least in (math.ceil(place), math.floor(place) + 1):
+            if least <= limits.max:
+                found.append(max(least, limits.min))
+    return _ascending(found, dtype)
+
+
+def float_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Thresholds for floats, each of which stands for an integer or for its shortest decimal.
+
+    >>> float_thresholds((Decimal("0.1"),), np.dtype("float64")).tolist()
+    [0.1, 0.10000000000000002]
+    """
+    with np.errstate(all="ignore"):  # a step beyond the greatest float, or to the least, is no accident here
+        found = [threshold for constant in constants for threshold in _float_thresholds(constant, dtype)]
+    return _ascending(found, dtype)
+
+
+def _float_thresholds(constant: Exact, dtype: np.dtype[Any]) -> list[Any]:
+    """The least float that is not below the constant, and the least above it; as far as they exist."""
+    least = _nearest(constant, dtype)
+    is_it = (type(constant) is int and abs(constant) <= _MAX_EXACT_INTEGER[dtype.str[1:]]) or _exact(least) == constant
+    if not is_it:
+        least = _least_not_below(constant, least)
+        is_it = _exact(least) == constant
+    if not is_it:
+        return [least, least] if _exact(least) > constant else []
+    infinity = dtype.type(np.inf)
+    return [least] if least == infinity else [least, np.nextafter(least, infinity)]
+
+
+def _least_not_below(constant: Exact, value: Any) -> Any:
+    """The least float that is not below the constant, searched for from one near it; else the greatest of all."""
+    infinity = type(value)(np.inf)
+    while _exact(value) < constant and value != infinity:
+        value = np.nextafter(value, infinity)
+    while (below := np.nextafter(value, -infinity)) != value and _exact(below) >= constant:
+        value = below
+    return value
+
+
+def _nearest(constant: Exact, dtype: np.dtype[Any]) -> Any:
+    try:
+        double = float(constant)
+    except OverflowError:
+        double = math.inf if constant > 0 else -math.inf
+    return dtype.type(double)
+
+
+def _exact(value: Any) -> Exact:
+    """The number that a float of any width stands for."""
+    return exact(from_document(value))  # type: ignore[arg-type]
+
+
+def _ascending(values: Iterable[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    array = np.array(list(values), dtype)
+    array.sort()
+    return array

@@ -1,0 +1,161 @@
+"""Why a document does or does not match a profile: each predicate's truth, place and value.
+
+In: a condition's text, a document, the earlier documents. Out: `Explanation`.
+
+The condition is parsed again from the profile's text, so that the set keeps no spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from profilec.grammar import ir
+from profilec.grammar.diagnostics import Source
+from profilec.grammar.limits import Limits
+from profilec.grammar.parse import Located, parse_condition
+from profilec.grammar.print import print_scalar
+from profilec.planner.explain import Explained
+from profilec.planner.lower.programs import ProgramBuilder
+from profilec.runtime.program import run_traced
+from profilec.values.kinds import Truth
+from profilec.values.types import Schema
+
+_TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
+_MOST_TEXT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One predicate or connective: its text and place in the source, the value that it saw, and its truth.
+
+    `value` is that of the attribute or expression asked about, a tuple where there are several; None
+    for NULL, and for connectives and quantifiers, whose `seen` is empty. `depth` counts the connectives above.
+    """
+
+    text: str
+    line: int
+    column: int
+    value: Any
+    truth: Truth
+    seen: tuple[str, ...] = ()
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The truth of a profile's condition for a document, and the steps to it, in the order of the source.
+
+    `str()` prints a line per step:
+
+        cheap_acme: FALSE
+          FALSE  3:9   brand = "Acme" AND price < 10
+          TRUE   3:9     brand = "Acme"                brand is 'Acme'
+          FALSE  3:28    price < 10                    price is 12
+    """
+
+    profile: str
+    truth: Truth
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        rows = [
+            (_TRUTHS[step.truth], f"{step.line}:{step.column}", _indented(step), _seen(step)) for step in self.steps
+        ]
+        widths = [max([len(row[column]) for row in rows], default=0) for column in range(3)]
+        lines = [
+            "  ".join(["", *[cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)]]).rstrip()
+            for row in rows
+        ]
+        return "\n".join([f"{self.profile}: {_TRUTHS[self.truth]}", *lines])
+
+
+def explain_truth(
+    profile: Explained,
+    place: tuple[str | None, int, int],
+    document: Mapping[str, Any],
+    documents: Sequence[Mapping[str, Any]],
+    schema: Schema | None,
+    limits: Limits,
+) -> Explanation:
+    """Runs a condition's three-valued program over a document and keeps what each predicate saw.
+
+    Args:
+        place: file, line and column of the first character of the condition's text.
+
+    Raises:
+        DocumentError: the document holds a value of no kind where the condition looks.
+    """
+    where = profile.where
+    located = parse_condition(where, limits=limits, profile=profile.id)
+    program, sources = ProgramBuilder(schema).spanned_program(located)
+    # Instructions are told apart by their number, since BETWEEN makes several of one span.
+    numbers = tuple((number, number) for number in range(len(program)))
+    truth, traced = run_traced(program, numbers, document, documents)
+    depth = _depths(located)
+    source = Source(where)
+    steps = []
+    for step in sorted(traced, key=lambda step: _order(sources[step.start])):
+        part = sources[step.start]
+        seen = _operands(part, step.values)
+        line, column = source.position(part.start)
+        steps.append(
+            Step(
+                text=where[part.start : part.end],
+                line=place[1] + line - 1,
+                column=column + (place[2] - 1 if line == 1 else 0),
+                value=seen[0][1] if len(seen) == 1 else tuple(value for _, value in seen) or None,
+                truth=step.truth,
+                seen=tuple(print_scalar(node, exact=False) for node, _ in seen),
+                depth=depth[id(part)],
+            )
+        )
+    return Explanation(profile.id, truth, tuple(steps))
+
+
+def _order(part: Located) -> tuple[int, int]:
+    return part.start, -part.end
+
+
+def _depths(located: Located) -> dict[int, int]:
+    """How many connectives stand above each part of a condition."""
+    depths: dict[int, int] = {}
+    pending = [(located, 0)]
+    while pending:
+        part, depth = pending.pop()
+        depths[id(part)] = depth
+        below = depth + isinstance(part.node, ir.And | ir.Or | ir.Not | ir.IsTruth)
+        pending.extend((inner, below) for inner in part.parts)
+    return depths
+
+
+def _operands(part: Located, values: tuple[Any, ...]) -> list[tuple[ir.Scalar, Any]]:
+    """The scalars that a predicate asked about, constants left out, with the values it saw."""
+    match part.node:
+        case ir.Compare(_, left, right):
+            pairs: list[tuple[ir.Scalar, Any]] = list(zip((left, right), values, strict=True))
+        case ir.In(item, options):
+            pairs = list(zip((item, *options), values, strict=True))
+        case ir.Like(text, pattern) if len(values) == 2:
+            pairs = list(zip((text, pattern), values, strict=True))
+        case ir.Like(text) | ir.Matches(text) | ir.IsNull(text) | ir.Some(text) | ir.Every(text):
+            pairs = [(text, values[0])]
+        case _:
+            pairs = []
+    return [(scalar, value) for scalar, value in pairs if not isinstance(scalar, ir.Constant)]
+
+
+def _indented(step: Step) -> str:
+    text = " ".join(step.text.split())
+    return "  " * step.depth + (text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…")
+
+
+def _seen(step: Step) -> str:
+    values = step.value if len(step.seen) > 1 else (step.value,)
+    return ", ".join([f"{name} is {_shown(value)}" for name, value in zip(step.seen, values, strict=False)])
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, list | Mapping) else print_scalar(ir.constant(value))
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

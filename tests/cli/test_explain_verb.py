@@ -1,0 +1,77 @@
+"""`profilec explain`: the set, its profiles, and why a document does or does not match."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Runs = Callable[..., Any]
+Writes = Callable[..., Path]
+
+
+PROFILES = """PROFILE cheap WHERE brand = "Acme" AND NOT price >= 10;
+PROFILE "two words" WHERE a = 1 OR b = 2 AND c = 3;
+"""
+
+
+@pytest.fixture
+def profiles(write: Writes) -> str:
+    write("a.prof", PROFILES)
+    return "a.prof"
+
+
+def test_set(profilec: Runs, profiles: str) -> None:
+    run = profilec("explain", profiles)
+    assert run.out.startswith("Plan for 2 profiles: ")
+    assert json.loads(profilec("explain", profiles, "--format", "json").out)["profiles"] == 2
+
+
+def test_one_profile(profilec: Runs, profiles: str) -> None:
+    run = profilec("explain", profiles, "--id", "cheap")
+    assert run.lines[0] == "cheap   a.prof:1:21"
+    assert "price < 10" in run.out  # the negation has gone to the comparison
+    assert json.loads(profilec("explain", profiles, "--id", "cheap", "--format", "json").out)["profile"] == "cheap"
+
+
+def test_all_profiles(profilec: Runs, profiles: str) -> None:
+    run = profilec("explain", profiles, "--all", "--format", "json")
+    assert [json.loads(line)["profile"] for line in run.lines] == ["cheap", "two words"]
+
+
+def test_normal_forms(profilec: Runs, profiles: str) -> None:
+    run = profilec("explain", profiles, "--form", "cnf", "--id", "two words")
+    assert "(a = 1 OR b = 2) AND (a = 1 OR c = 3)" in run.out
+
+
+def test_normal_form_that_would_explode(profilec: Runs, write: Writes) -> None:
+    write("big.prof", "PROFILE big WHERE " + " OR ".join(f"(a{i} = 1 AND b{i} = 2)" for i in range(400)) + ";")
+    run = profilec("explain", "big.prof", "--form", "cnf")
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith("error: profile 'big': ")
+
+
+def test_why(profilec: Runs, profiles: str, write: Writes) -> None:
+    run = profilec("explain", profiles, "--id", "cheap", "--why", '{"brand": "Acme", "price": 12}')
+    assert run.lines[0] == "cheap: FALSE"
+    assert any("price is 12" in line and "1:44" in line for line in run.lines)
+    write("docs.ndjson", '{"brand": "Acme", "price": 12}\n{"brand": "Acme"}\n')
+    run = profilec("explain", profiles, "--id", "cheap", "--why", "docs.ndjson", "--format", "json")
+    found = [json.loads(line) for line in run.lines]
+    assert [(one["document"], one["profile"], one["truth"]) for one in found] == [
+        (0, "cheap", False),
+        (1, "cheap", None),
+    ]
+
+
+def test_why_with_earlier_documents(profilec: Runs, write: Writes) -> None:
+    write("new.prof", "PROFILE new WHERE NOT EXISTS d (d.x = x);")
+    write("past.ndjson", '{"x": 1}\n')
+    run = profilec("explain", "new.prof", "--why", '{"x": 1}', "--join-documents", "past.ndjson")
+    assert run.lines[0] == "new: FALSE"
+
+
+def test_unknown_id(profilec: Runs, profiles: str) -> None:
+    run = profilec("explain", profiles, "--id", "cheep")
+    assert (run.status, run.err) == (2, "error: no profile 'cheep'; did you mean `cheap`?\n")

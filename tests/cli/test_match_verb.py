@@ -1,0 +1,260 @@
+"""`profilec match`: what it prints, in what order, and how it ends."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+Runs = Callable[..., Any]
+Writes = Callable[..., Path]
+
+PROFILES = """
+PROFILE cheap_acme WHERE brand = "Acme" AND 10 <= price <= 30;
+PROFILE "any, price" WHERE price IS NOT NULL;
+"""
+DOCUMENTS = '{"brand": "Acme", "price": 12}\n{"brand": "Acme"}\n{"price": 40}\n'
+
+
+@pytest.fixture
+def profiles(write: Writes) -> str:
+    return str(write("shop.prof", PROFILES).name)
+
+
+def results(run: Any) -> list[tuple[int, list[str]]]:
+    return [(result["document"], result["profiles"]) for result in map(json.loads, run.lines)]
+
+
+MATCHES = [(0, ["cheap_acme", "any, price"]), (1, []), (2, ["any, price"])]
+
+
+def test_one_line_a_document(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("docs.ndjson", DOCUMENTS)
+    run = profilec("match", profiles, "docs.ndjson")
+    assert run.lines[0] == '{"document": 0, "profiles": ["cheap_acme", "any, price"]}'
+    assert (results(run), run.err, run.status) == (MATCHES, "", 0)
+
+
+@pytest.mark.parametrize("arguments", [["-"], []])
+def test_documents_from_standard_input(profilec: Runs, profiles: str, arguments: list[str]) -> None:
+    assert results(profilec("match", profiles, *arguments, stdin=DOCUMENTS)) == MATCHES
+
+
+def test_profiles_from_standard_input(profilec: Runs, write: Writes) -> None:
+    write("docs.ndjson", DOCUMENTS)
+    assert results(profilec("match", "-", "docs.ndjson", stdin=PROFILES)) == MATCHES
+
+
+def test_every_format_gives_the_same(profilec: Runs, profiles: str, write: Writes, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    records = [json.loads(line) for line in DOCUMENTS.splitlines()]
+    write("docs.json", json.dumps(records, indent=2))
+    write("docs.csv", "brand,price\nAcme,12\nAcme,\n,40\n")
+    parquet.write_table(pa.Table.from_pylist(records), write("docs.parquet", ""))
+    for name in ("docs.json", "docs.csv", "docs.parquet"):
+        assert results(profilec("match", profiles, name)) == MATCHES, name
+    for name in ("docs.json", "docs.parquet"):  # told apart by what they begin with
+        assert results(profilec("match", profiles, stdin=(tmp_path / name).read_bytes())) == MATCHES, name
+    csv_input = (tmp_path / "docs.csv").read_bytes()
+    assert results(profilec("match", profiles, "--input-format", "csv", stdin=csv_input)) == MATCHES
+
+
+def test_numbers_run_on_over_files(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("a.ndjson", DOCUMENTS)
+    write("b.csv", "price\n1\n")
+    assert results(profilec("match", profiles, "a.ndjson", "b.csv"))[-1] == (3, ["any, price"])
+
+
+def test_only_matches(profilec: Runs, profiles: str) -> None:
+    assert [number for number, _ in results(profilec("match", profiles, "--only-matches", stdin=DOCUMENTS))] == [0, 2]
+
+
+def test_json_and_csv_results(profilec: Runs, profiles: str) -> None:
+    run = profilec("match", profiles, "--format", "json", stdin=DOCUMENTS)
+    assert [(result["document"], result["profiles"]) for result in json.loads(run.out)] == MATCHES
+    run = profilec("match", profiles, "--format", "csv", stdin=DOCUMENTS)
+    assert list(csv.reader(io.StringIO(run.out))) == [
+        ["document", "profile"],
+        ["0", "cheap_acme"],
+        ["0", "any, price"],
+        ["2", "any, price"],
+    ]
+    assert json.loads(profilec("match", profiles, "--format", "json", stdin="").out) == []
+
+
+def test_malformed_records_are_reported_and_the_others_go_on(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("docs.ndjson", '{"price": 1}\n{"price": \n[1]\n{"price": 2}\n')
+    run = profilec("match", profiles, "docs.ndjson")
+    assert results(run) == [(0, ["any, price"]), (3, ["any, price"])]
+    assert run.err.splitlines() == [
+        "docs.ndjson:2:11: error: malformed record: expecting value",
+        "docs.ndjson:3: error: malformed record: a record is an object, and this is an array",
+    ]
+    assert run.status == 1
+
+
+def test_strict_stops_at_the_first_malformed_record(profilec: Runs, profiles: str) -> None:
+    run = profilec("match", profiles, "--strict", stdin='{"price": 1}\n{"price": 1, "price": 2}\n{"price": 3}\n')
+    assert results(run) == [(0, ["any, price"])]
+    assert run.err == '<stdin>:2: error: malformed record: the key "price" comes twice\n'
+    assert run.status == 2
+
+
+def test_numbers_are_exact(profilec: Runs, write: Writes) -> None:
+    write("n.prof", "PROFILE big WHERE n = 9007199254740993; PROFILE small WHERE n = 0.1;")
+    documents = '{"n": 9007199254740993}\n{"n": 9007199254740992}\n{"n": 0.1}\n{"n": 0.1000000000000000055}\n'
+    assert results(profilec("match", "n.prof", stdin=documents)) == [(0, ["big"]), (1, []), (2, ["small"]), (3, [])]
+
+
+def test_process_makes_the_stream_its_own_past(profilec: Runs, write: Writes) -> None:
+    write("new.prof", "PROFILE new WHERE NOT EXISTS d (d.isbn = isbn);")
+    documents = '{"isbn": 1}\n{"isbn": 2}\n{"isbn": 1}\n'
+    run = profilec("match", "new.prof", "--process", stdin=documents)
+    assert results(run) == [(0, ["new"]), (1, ["new"]), (2, [])]
+    run = profilec("match", "new.prof", stdin=documents)
+    assert results(run) == [(0, ["new"]), (1, ["new"]), (2, ["new"])]
+    write("past.csv", "isbn\n1\n")
+    run = profilec("match", "new.prof", "--join-documents", "past.csv", stdin=documents)
+    assert results(run) == [(0, []), (1, ["new"]), (2, [])]
+
+
+def test_attributes_that_the_schema_does_not_know(profilec: Runs, write: Writes) -> None:
+    write("s.prof", "SCHEMA (price NUMBER, user RECORD(name STRING)); PROFILE p WHERE price < 10;")
+    run = profilec("match", "s.prof", stdin='{"prise": 1}\n{"prise": 1, "price": 2, "user": {}}\n')
+    assert results(run) == [(0, []), (1, ["p"])]
+    assert run.err == "warning: SCHEMA has no attribute `prise`; did you mean `price`?\n"
+    assert run.status == 0
+
+
+def test_csv_columns_have_the_types_of_the_schema(profilec: Runs, write: Writes) -> None:
+    write("s.prof", "SCHEMA (zip STRING, day DATE); PROFILE p WHERE zip = '00123' AND day > DATE '2024-01-01';")
+    write("docs.csv", "zip,day\n00123,2024-02-01\n123,2024-02-01\n00123,2023-01-01\n")
+    assert [ids for _, ids in results(profilec("match", "s.prof", "docs.csv"))] == [["p"], [], []]
+
+
+def test_profiles_with_errors(profilec: Runs, write: Writes) -> None:
+    write("bad.prof", "PROFILE good WHERE price < 10;\nPROFILE bad WHERE price <;\n")
+    run = profilec("match", "bad.prof", stdin='{"price": 1}\n')
+    assert (run.out, run.status) == ("", 2)
+    assert "bad.prof:2:" in run.err
+    run = profilec("match", "bad.prof", "--skip-errors", stdin='{"price": 1}\n')
+    assert (results(run), run.status) == ([(0, ["good"])], 1)
+    assert "bad.prof:2:" in run.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["shop.prof", "none.ndjson"], "none.ndjson: No such file or directory"),
+        (["none.prof", "-"], "none.prof: no such file or folder"),
+        (["shop.prof", "-", "--format", "xml"], "--format is one of ndjson, json, csv, not 'xml'"),
+        (["shop.prof", "-", "--input-format", "xml"], "--input-format is one of ndjson, json, csv, parquet, not 'xml'"),
+        (["shop.prof", "bad.parquet"], "bad.parquet: "),
+        (["shop.prof", "twice.csv"], "twice.csv: two columns are named 'a'"),
+        (["shop.prof", "-", "--matcher", "none"], "no matcher 'none'"),
+        (["shop.prof", "-", "-o", "max_depth"], "--option takes NAME=VALUE, not 'max_depth'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    profilec: Runs, profiles: str, write: Writes, arguments: list[str], message: str
+) -> None:
+    write("bad.parquet", "no parquet")
+    write("twice.csv", "a,a\n1,2\n")
+    run = profilec("match", *arguments)
+    assert run.err.startswith(f"error: {message}")
+    assert (run.out, run.status) == ("", 2)
+
+
+@pytest.mark.parametrize("option", [[], ["--process"], ["--join-documents", "docs.parquet"]])
+def test_column_of_a_type_that_has_no_kind(profilec: Runs, write: Writes, option: list[str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    write("p.prof", "PROFILE p WHERE x = 1;")
+    parquet.write_table(pa.table({"x": pa.array([b"a", None], pa.binary())}), write("docs.parquet", ""))
+    run = profilec("match", "p.prof", "docs.parquet", *option)
+    assert run.err.startswith("error: docs.parquet: column 'x' has the type binary, which is no ")
+    assert (run.out, run.status) == ("", 2)
+
+
+def test_record_nested_too_deep_for_the_store_costs_only_itself(profilec: Runs, write: Writes) -> None:
+    write("p.prof", "PROFILE p WHERE x = 1;")
+    deep = '{"y": ' + "[" * 900 + "]" * 900 + "}"
+    run = profilec("match", "p.prof", "--process", stdin=f'{deep}\n{{"x": 1}}\n')
+    assert results(run)[-1] == (1, ["p"])
+    assert "Traceback" not in run.err
+
+
+def test_folders_of_documents(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("docs/a.ndjson", '{"price": 1}\n')
+    write("docs/b.csv", "price\n2\n")
+    write("docs/notes.txt", "no documents")
+    assert [number for number, _ in results(profilec("match", profiles, "docs"))] == [0, 1]
+
+
+def test_without_profiles(profilec: Runs, write: Writes) -> None:
+    write("docs.ndjson", "{}")
+    run = profilec("match", "docs.ndjson")
+    assert (run.status, run.err.split(":")[1]) == (2, " no profiles")
+
+
+def test_a_reader_that_goes_away_is_no_error(profiles: str, tmp_path: Path) -> None:
+    documents = tmp_path / "docs.ndjson"
+    documents.write_text('{"price": 1}\n' * 50_000)
+    command = [sys.executable, "-m", "profilec", "match", profiles, "docs.ndjson"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(60)
+
+
+def test_results_come_while_the_input_is_open_and_interrupts_end_it(profiles: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "profilec", "match", profiles, "-"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b'{"price": 40}\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"document": 0, "profiles": ["any, price"]}
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_memory_stays_bounded(profiles: str, tmp_path: Path) -> None:
+    """300 MB of records through 4,096 at a time: far less than the input is ever held."""
+    program = (
+        "import resource, subprocess, sys\n"
+        "run = subprocess.Popen([sys.executable, '-m', 'profilec', 'match', sys.argv[1], '-', '--only-matches'],\n"
+        "    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)\n"
+        "line = b'{\"brand\": \"' + b'x' * 10_000 + b'\"}\\n'\n"
+        "for _ in range(300):\n"
+        "    run.stdin.write(line * 100)\n"
+        "run.stdin.close()\n"
+        "assert run.wait() == 0\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, profiles], cwd=tmp_path, capture_output=True, check=True, env=ENVIRONMENT
+    )
+    assert int(done.stdout) < 280, "MB"

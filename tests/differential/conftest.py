@@ -1,0 +1,8 @@
+"""Lets the modules of this folder import one another by their own names (they are no package)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

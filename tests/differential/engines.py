@@ -1,0 +1,166 @@
+"""Every way of asking profilec, compared with the truths that a judge gave.
+
+A case is some profiles as text, some documents, and the truth of each profile for each document.
+Each profile is compiled three times, as it is, under NOT, and under IS UNKNOWN: matching is
+two-valued, so only the three together show that a truth is right.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import profilec
+from profilec.grammar.parse import parse_condition
+from profilec.planner.reference import evaluate
+from profilec.planner.rules import RULE_NAMES
+from structures import Document
+from tables import arrow_table, pandas_frame
+
+MATCHERS = ("scan", "bitmap")
+Answer = bool | None
+WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """`truths[d][p]` is the truth of profile p for document d. `schema` is the inside of a SCHEMA statement."""
+
+    profiles: Sequence[str]
+    documents: Sequence[Document]
+    truths: Sequence[Sequence[Answer]]
+    earlier: Sequence[Document] = ()
+    schema: str | None = None
+    rules: tuple[str, ...] | str = "all"
+    tabular: bool = False
+    style: int = 0
+
+
+@dataclass
+class Disagreement(AssertionError):
+    """One truth that profilec got wrong."""
+
+    asked: str
+    profile: int
+    document: int
+    got: str
+    case: Case = field(repr=False)
+
+    def __str__(self) -> str:
+        case = self.case
+        return "\n".join(
+            (
+                f"{self.asked}: {self.got}, not {WORDS[case.truths[self.document][self.profile]]}",
+                f"  profile   {case.profiles[self.profile]}",
+                f"  document  {case.documents[self.document]}",
+                *(f"  earlier   {document}" for document in case.earlier),
+                *([f"  schema    {case.schema}"] if case.schema else []),
+                f"  rules     {case.rules}",
+            )
+        )
+
+
+def half_of_rules(number: int) -> tuple[str, ...]:
+    """A half of the normalization rules, drawn from a number."""
+    names = sorted(RULE_NAMES)
+    return tuple(sorted(random.Random(number).sample(names, len(names) // 2)))
+
+
+def check(case: Case, *, explained: bool = False) -> None:
+    """Asks every engine.
+
+    Raises:
+        Disagreement: the first wrong answer.
+    """
+    _check_reference(case)
+    for matcher in MATCHERS:
+        _check_matcher(case, matcher, explained)
+
+
+def _check_reference(case: Case) -> None:
+    nodes = [parse_condition(text).node for text in case.profiles]
+    schema = profilec.compile("", schema=case.schema).schema if case.schema else None
+    for d, document in enumerate(case.documents):
+        for p, node in enumerate(nodes):
+            truth = evaluate(node, document, case.earlier, schema)
+            if truth is not case.truths[d][p]:
+                raise Disagreement("reference", p, d, WORDS[truth], case)
+
+
+def three_forms(profiles: Sequence[str]) -> dict[str, str]:
+    """Each profile asked for TRUE, for FALSE and for UNKNOWN. A newline ends a comment that ends the text."""
+    forms: dict[str, str] = {}
+    for place, text in enumerate(profiles):
+        forms[f"{place} TRUE"] = text
+        forms[f"{place} FALSE"] = f"NOT (\n{text}\n)"
+        forms[f"{place} UNKNOWN"] = f"(\n{text}\n) IS UNKNOWN"
+    return forms
+
+
+def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
+    options = {"matcher": matcher, "rules": case.rules}
+    profiles = profilec.compile(three_forms(case.profiles), schema=case.schema, options=options)
+    as_table = case.tabular and case.documents and case.style % 2
+    if case.earlier:
+        profiles.documents.extend(arrow_table(case.earlier, case.style) if as_table else list(case.earlier))
+    _compare(case, f"{matcher}, one by one", map(profiles.match, case.documents))
+    _compare(case, f"{matcher}, batch of dicts", profiles.match_batch(list(case.documents)))
+    if case.tabular and case.documents:
+        _compare(case, f"{matcher}, batch of Arrow", profiles.match_batch(arrow_table(case.documents, case.style)))
+        _compare(case, f"{matcher}, batch of pandas", profiles.match_batch(pandas_frame(case.documents, case.style)))
+    if explained:
+        for d, document in enumerate(case.documents[:2]):
+            for p in range(len(case.profiles)):
+                truth = profiles.why(document, f"{p} TRUE").truth
+                if truth is not case.truths[d][p]:
+                    raise Disagreement("why", p, d, WORDS[truth], case)
+
+
+def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:
+    """Compares the ids that each document matched with the ids it should match."""
+    n_documents = 0
+    for d, ids in enumerate(answers):
+        n_documents += 1
+        expected = [f"{p} {WORDS[truth]}" for p, truth in enumerate(case.truths[d])]
+        if ids == expected:
+            continue
+        if sorted(ids) == sorted(expected):
+            raise AssertionError(f"{asked}: ids are out of order: {ids}")
+        for p, name in enumerate(expected):
+            got = [id_ for id_ in ids if id_.split()[0] == str(p)]
+            if got != [name]:
+                raise Disagreement(f"{asked}, options {case.rules}", p, d, f"matches {got}", case)
+    if n_documents != len(case.documents):
+        raise AssertionError(f"{asked}: {n_documents} answers for {len(case.documents)} documents")
+
+
+def type_text(type_: Any) -> str:
+    """A type of `pools.TYPES` as SCHEMA says it."""
+    if isinstance(type_, list):
+        return f"ARRAY<{type_text(type_[0])}>"
+    if isinstance(type_, Mapping):
+        return f"RECORD({schema_text(type_)})"
+    return str(type_)
+
+
+def schema_text(types: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {type_text(type_)}" for name, type_ in types.items())
+
+
+def smaller_documents(document: Any) -> Iterator[Any]:
+    """The document with one key or one element less, at any depth."""
+    match document:
+        case Mapping():
+            for name, value in document.items():
+                yield {other: document[other] for other in document if other != name}
+                for smaller in smaller_documents(value):
+                    yield {**document, name: smaller}
+        case list():
+            for place, value in enumerate(document):
+                yield document[:place] + document[place + 1 :]
+                for smaller in smaller_documents(value):
+                    yield [*document[:place], smaller, *document[place + 1 :]]
+
+

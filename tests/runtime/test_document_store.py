@@ -1,0 +1,152 @@
+"""The document store: what is in it is what was added, whatever the caller does afterwards."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profilec.runtime.store.documents import DocumentStore
+from profilec.values.compare import order
+from profilec.values.kinds import Date, DocumentError, Timestamp, from_document
+
+
+def test_later_changes_of_the_caller_are_not_seen():
+    document = {"a": {"b": [1]}, "t": [{"x": 1}]}
+    store = DocumentStore()
+    store.add(document)
+    document["a"]["b"].append(2)
+    document["t"][0]["x"] = 9
+    document["new"] = 1
+    assert list(store) == [{"a": {"b": [1]}, "t": [{"x": 1}]}]
+
+
+def test_values_become_ours():
+    store = DocumentStore([{"d": datetime.date(1970, 1, 2), "f": float("nan"), "t": (1, 2), "n": np.array([1, 2])}])
+    assert store[0] == {"d": Date(1), "f": None, "t": [1, 2], "n": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([1], "mapping of attribute to value, not list"),
+        ({"a": b"x"}, "attribute 'a': bytes is no number"),
+        ({"a": [{"b": object()}]}, "attribute 'a'.*object"),
+        ({1: "x"}, "attribute 1: the name of an attribute is a string, not int"),
+        ({"a": {2: 1}}, "attribute 'a': the name"),
+    ],
+)
+def test_a_refused_document_leaves_the_store_as_it_was(bad, message):
+    store = DocumentStore([{"x": 1}])
+    with pytest.raises(DocumentError, match=message):
+        store.add(bad)
+    with pytest.raises(DocumentError, match="document 1: .*" + message):
+        store.extend([{"x": 2}, bad, {"x": 3}])
+    assert list(store) == [{"x": 1}]
+
+
+def test_a_document_nested_beyond_all_measure_is_refused():
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(DocumentError, match="nested too deeply"):
+        DocumentStore([{"a": value}])
+
+
+def test_delete():
+    store = DocumentStore([{"x": number} for number in range(6)])
+    store.delete([0, -1, 2, 2])
+    assert [document["x"] for document in store] == [1, 3, 4]
+    with pytest.raises(IndexError, match="no document at position 3: the store has 3"):
+        store.delete([0, 3])
+    assert len(store) == 3
+    store.delete(np.array([1]))
+    assert store[1] == {"x": 4}
+    assert store[-2:] == [{"x": 1}, {"x": 4}]
+
+
+def test_a_snapshot_does_not_see_what_comes_after():
+    store = DocumentStore([{"x": 1}, {"x": 2}])
+    before = store.snapshot()
+    reader = iter(store)
+    store.add({"x": 3})
+    store.delete([0])
+    assert [document["x"] for document in before] == [document["x"] for document in reader] == [1, 2]
+    assert (before[-1], before[0:1]) == ({"x": 2}, [{"x": 1}])
+    with pytest.raises(IndexError):
+        before[2]
+
+
+def test_tables_are_documents_row_by_row():
+    store = DocumentStore()
+    store.extend(pa.table({"a": [1, None], "s": [{"x": "y"}, None], "t": pa.array([5, None], pa.timestamp("s"))}))
+    store.extend(pd.DataFrame({"a": [0.5], "b": ["x"]}))
+    assert list(store) == [
+        {"a": 1, "s": {"x": "y"}, "t": Timestamp(5 * 10**9)},
+        {"a": None, "s": None, "t": None},
+        {"a": 0.5, "b": "x"},
+    ]
+    with pytest.raises(DocumentError, match="column 'blob' has the type binary"):
+        store.extend(pa.table({"blob": [b"x"]}))
+    assert len(store) == 3
+
+
+NUMBERS = st.one_of(
+    st.integers(-(2**64), 2**64),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.decimals(-(10**6), 10**6, places=3),
+    st.sampled_from([2**53 + 1, 0.1, Decimal("0.1"), None]),
+)
+COLUMNS = st.one_of(
+    st.lists(NUMBERS, max_size=4),
+    st.lists(st.none() | st.text(alphabet="aé😀", max_size=3), max_size=4),
+    st.lists(st.none() | st.booleans(), max_size=4),
+    st.lists(st.none() | st.dates(), max_size=4),
+    st.lists(st.none() | st.integers(-(2**63), 2**63 - 1).map(Timestamp), max_size=4),
+    st.lists(st.none() | st.lists(st.none() | st.integers(0, 3), max_size=2), max_size=4),
+    st.lists(st.none() | st.fixed_dictionaries({"x": st.integers(0, 3), "y": st.lists(st.text("a"))}), max_size=4),
+)
+
+
+def same(left, right):
+    left, right = from_document(left), from_document(right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return left is right is None or order(left, right) == 0
+
+
+@given(st.dictionaries(st.sampled_from("abc"), COLUMNS, min_size=1))
+def test_to_arrow_and_back_is_the_same(columns):
+    length = max(map(len, columns.values()))
+    documents = [{name: (values + [None] * length)[row] for name, values in columns.items()} for row in range(length)]
+    store = DocumentStore(documents)
+    try:
+        table = store.to_arrow()
+    except ValueError as error:
+        assert "no one Arrow type is exact" in str(error)  # noqa: PT017
+        return
+    again = DocumentStore()
+    again.extend(table)
+    assert len(again) == length
+    assert all(map(same, again, store))
+
+
+def test_to_arrow_gives_exact_types():
+    store = DocumentStore([{"a": 1, "b": 2**53 + 1, "c": 0.5}, {"b": Decimal("0.25"), "d": datetime.date(2024, 1, 1)}])
+    schema = store.to_arrow().schema
+    assert [schema.field(name).type for name in "acd"] == [pa.int64(), pa.float64(), pa.date32()]
+    assert pa.types.is_decimal256(schema.field("b").type)
+    assert DocumentStore().to_arrow().num_rows == 0
+
+
+def test_mixed_kinds_have_no_column():
+    with pytest.raises(ValueError, match="attribute 'a' holds numbers and strings; an Arrow column has one type"):
+        DocumentStore([{"a": 1}, {"a": "x"}]).to_arrow()
+    with pytest.raises(ValueError, match="lone surrogate"):
+        DocumentStore([{"a": "\ud800"}]).to_arrow()

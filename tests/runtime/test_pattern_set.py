@@ -1,0 +1,133 @@
+"""All patterns of a slot in one pass, against pattern by pattern."""
+
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import profilec.runtime.patterns as patterns_module
+from profilec.runtime.image import Pattern
+from profilec.runtime.patterns import PatternSet
+from profilec.runtime.regex import RegexSet, regex_holds
+from profilec.values.patterns import like_matches, parse_like
+
+SHORT = st.text(alphabet="ab%_", max_size=4)
+WIDE = st.text(alphabet="abé.\ud800%%%__", max_size=7)
+LIKES = (SHORT | WIDE).map(lambda text: Pattern(0, parse_like(text), None))
+FEW = ["ab", "a.*b", "^a", "b$", "(?i)AB", "[ab]{2}", "", "a|b", "(ab|é)+", r"\bab\b", "é.", "(?s).", "^$", "\ufffd"]
+MORE = ["a+b+", "(a|b)(a|b)", "..é", "x*", r"\.a"]
+REGEXES = st.sampled_from([*FEW, *MORE]).map(lambda regex: Pattern(0, None, regex))
+TEXTS = st.text(alphabet="ab", max_size=4) | st.text(alphabet="aAbBé.\ud800\ufffd", max_size=12)
+
+
+def one_by_one(patterns, text):
+    return [
+        number
+        for number, pattern in enumerate(patterns)
+        if (like_matches(pattern.like, text) if pattern.like else regex_holds(pattern.regex, text))
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LIKES | REGEXES, max_size=12), st.lists(TEXTS, min_size=1, max_size=6))
+def test_is_pattern_by_pattern(patterns, texts):
+    decided = PatternSet(patterns)
+    for text in texts:
+        found = decided.matches(text)
+        assert sorted(found) == one_by_one(patterns, text)
+
+
+@given(st.lists(LIKES | REGEXES, min_size=1, max_size=8), st.text(alphabet="ab.é", min_size=20, max_size=120))
+def test_chunks_lose_nothing_at_their_borders(patterns, text):
+    """A long text is read in chunks that overlap, keys found leave the automaton; here both happen all the time."""
+    kept = patterns_module._CHUNK, patterns_module._FLOOD
+    patterns_module._CHUNK, patterns_module._FLOOD = 5, 0
+    try:
+        assert sorted(PatternSet(patterns).matches(text)) == one_by_one(patterns, text)
+    finally:
+        patterns_module._CHUNK, patterns_module._FLOOD = kept
+
+
+def test_a_literal_is_found_wherever_the_chunks_are_cut():
+    literal = "é" * 30 + "abc" * 6
+    found_by = [Pattern(0, parse_like(f"%{literal}%"), None), Pattern(0, parse_like("%bca%"), None)]
+    patterns = PatternSet(
+        [*found_by, Pattern(0, None, f"{literal[-20:]}x+$"), Pattern(0, parse_like("%nowhere%"), None)]
+    )
+    for before in range(patterns_module._CHUNK - 90, patterns_module._CHUNK + 10):
+        assert sorted(patterns.matches("x" * before + literal + "x" * 5_000)) == [0, 1, 2]
+
+
+def test_nested_literals_in_a_long_run():
+    patterns = [Pattern(0, parse_like("%" + "a" * length + "%"), None) for length in range(1, 501)]
+    patterns += [Pattern(0, parse_like("%b%"), None), Pattern(0, None, "(a+)+$"), Pattern(0, None, "(a*)*b")]
+    decided = PatternSet(patterns)
+    tracemalloc.start()
+    started = time.process_time()
+    assert sorted(decided.matches("a" * 1_000_000)) == [*range(500), 501]
+    assert time.process_time() - started < 20
+    assert tracemalloc.get_traced_memory()[1] < 200_000_000
+    tracemalloc.stop()
+
+
+def test_an_exhausted_set_is_decided_pattern_by_pattern(monkeypatch):
+    patterns = [Pattern(0, None, regex) for regex in ("[ab][cd]", "[0-9]+", "x*")]
+    decided = PatternSet(patterns)
+    assert sorted(decided.matches("ac")) == [0, 2]
+    monkeypatch.setattr(RegexSet, "matches", lambda self, data: None)
+    assert sorted(decided.matches("ac")) == [0, 2]
+
+
+@pytest.mark.parametrize("answer", [None, [], [0], [1]])
+def test_an_answer_without_the_sentinel_is_no_answer(answer):
+    """RE2 answers "no match" when its automaton does not fit into memory.
+
+    That cannot be provoked here (RE2 tries a new set on a text and refuses it at once), so the set is a stub.
+    """
+
+    class Exhausted:
+        def Match(self, data):  # noqa: N802
+            return answer
+
+    regexes = RegexSet(["a", "b"])
+    assert regexes.matches(b"ab") is not None
+    regexes._set = Exhausted()
+    assert regexes.matches(b"ab") is None
+
+
+def test_a_set_too_large_is_cut(monkeypatch):
+    import profilec.runtime.regex as regex_module
+
+    options = regex_module._options
+
+    def small(**arguments):
+        made = options(**arguments)
+        made.max_mem = 30_000
+        return made
+
+    patterns = [Pattern(0, None, f"[a-z]{{{n}}}[0-9]") for n in range(20, 40)]
+    text = "q" * 30 + "7"
+    expected = one_by_one(patterns, text)
+    monkeypatch.setattr(regex_module, "_options", small)
+    with pytest.raises(ValueError, match="RE2 refuses the set"):
+        RegexSet([pattern.regex for pattern in patterns])
+    assert sorted(PatternSet(patterns).matches(text)) == expected
+
+
+def test_lone_surrogates_are_kept_apart_by_like_and_read_as_u_fffd_by_regexes():
+    patterns = [
+        Pattern(0, parse_like("%\ud800%"), None),
+        Pattern(0, parse_like("%\ufffd%"), None),
+        Pattern(0, None, "\ufffd"),
+        Pattern(0, None, "\ud800"),
+    ]
+    assert sorted(PatternSet(patterns).matches("a\ud800b")) == [0, 2, 3]
+    assert sorted(PatternSet(patterns).matches("a\ufffdb")) == [1, 2, 3]
+
+
+def test_re2_writes_nothing_to_standard_error(capfd):
+    with pytest.raises(ValueError, match="RE2 refuses"):
+        PatternSet([Pattern(0, None, "abc(")]).matches("abc(")
+    assert capfd.readouterr().err == ""
