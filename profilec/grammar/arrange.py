@@ -94,19 +94,25 @@ def _clause(words: list[_Word]) -> list[Part]:
 
 
 def _words(tokens: Sequence[Token], source: str) -> list[_Word]:
-    """The tokens but for the comments, each with its comments."""
+    """The tokens but for the comments, each with its comments. The AND of a BETWEEN has the type TO."""
     words: list[_Word] = []
     waiting: list[Comment] = []
     gaps = ["", *(source[one.end : two.start] for one, two in pairwise(tokens)), "\n"]
     same_line = ends_line = False
+    depth, betweens = 0, [-1]
     for index, token in enumerate(tokens):
         same_line = same_line and "\n" not in gaps[index]
         if token.type != "COMMENT":
             word = _Word(token.type, _written(tokens, index))
+            depth += (word.type == "LPAR") - (word.type == "RPAR")
+            if word.type == "BETWEEN":
+                betweens.append(depth)
+            elif word.type == "AND" and betweens[-1] == depth:
+                betweens.pop()
+                word.type = "TO"
             word.before = waiting
-            if ends_line:
-                words[-1].before += word.before
-                word.before = []
+            while ends_line and word.before and word.before[0].alone:
+                words[-1].before.append(word.before.pop(0))
             waiting = _settle(words[-1], word) if words else []
             ends_line = same_line and word.type in ("AND", "OR")
             words.append(word)
@@ -173,11 +179,10 @@ def _neighbour(tokens: Sequence[Token], index: int, step: int) -> str:
 class _Bracket:
     """What stands between two parentheses: lists of conjunctions of operands, each a list of parts."""
 
-    __slots__ = ("between", "elements", "leads", "opening", "operands", "ors")
+    __slots__ = ("elements", "opening", "ors")
 
     def __init__(self, opening: _Word | None = None) -> None:
         self.opening = opening
-        self.between = False
         self.begin()
         self.elements: list[tuple[list[Part], list[Part]]] = []
 
@@ -246,11 +251,9 @@ def _content(words: list[_Word], *, each_on_its_line: bool = False) -> list[Part
             assert opening is not None
             group = Group(opening.text, *opening.after, Indent(SOFT, *inner, *word.before), SOFT, word.text)
             brackets[-1].operand.extend((group, *word.after))
-        elif word.type == "OR" or (word.type == "AND" and not bracket.between):
+        elif word.type in ("AND", "OR"):
             bracket.connect(word)
         else:
-            if word.type in ("AND", "BETWEEN"):
-                bracket.between = word.type == "BETWEEN"
             if bracket.operand and not _is_glued(previous, word, sign):
                 bracket.operand.append(SPACE)
             bracket.operand.extend(word.before)

@@ -57,37 +57,36 @@ class _Checker:
         self._quantified: list[Located] = []
 
     def walk(self, located: Located, typing: Typing) -> None:
-        waiting: list[tuple[Located, Typing, bool]] = [(located, typing, False)]
+        """Go through all conditions, each with what is known there and the type of the node above it.
+
+        PERF: every condition of a new shape is checked, so the frequent nodes are told by type.
+        """
+        waiting: list[tuple[Located, Typing, type[ir.Node] | None]] = [(located, typing, None)]
         while waiting:
-            at, known, negated = waiting.pop()
+            at, known, above = waiting.pop()
             node = at.node
-            match node:
-                case ir.Compare():
-                    self._compare(at, known)
-                case ir.And() | ir.Or():
-                    if type(node) is ir.And:
-                        self._conjunction(at, is_nested=negated)
-                    # An AND directly inside an AND has had its ranges looked at.
-                    waiting.extend((part, known, type(node) is type(part.node) is ir.And) for part in at.parts)
-                case ir.Not():
-                    waiting.append((at.parts[0], known, type(node.operand) is ir.In))
-                case ir.In():
-                    self._in(at, known, negated=negated)
-                case ir.Like() | ir.Matches():
-                    self._text_test(at, known)
-                case ir.IsNull():
-                    self._scalar(at.parts[0], known)
-                    if is_constant(node.operand):
-                        self._warn("PC602", at, "this does not depend on the record")
-                case ir.Some() | ir.Every():
-                    self._array(at, known)
-                    waiting.append((at.parts[1], known.inside(node.array), False))
-                case ir.Exists() | ir.ForAll():
-                    self._quantified.append(at)
-                    self._within(at.parts[1], known)
-                    waiting.extend((part, known, False) for part in (at.parts[0], *at.parts[1].parts))
-                case ir.IsTruth():
-                    waiting.append((at.parts[0], known, False))
+            kind = type(node)
+            if kind is ir.Compare:
+                self._compare(at, known)
+            elif kind is ir.And or kind is ir.Or or kind is ir.Not or kind is ir.IsTruth:
+                if kind is ir.And:
+                    self._conjunction(at, is_nested=above is ir.And)
+                waiting += [(part, known, kind) for part in at.parts]
+            elif kind is ir.In:
+                self._in(at, known, negated=above is ir.Not)
+            elif kind is ir.Like or kind is ir.Matches:
+                self._text_test(at, known)
+            elif isinstance(node, ir.IsNull):
+                self._scalar(at.parts[0], known)
+                if is_constant(node.operand):
+                    self._warn("PC602", at, "this does not depend on the record")
+            elif isinstance(node, ir.Some | ir.Every):
+                self._array(at, known)
+                waiting.append((at.parts[1], known.inside(node.array), kind))
+            elif kind is ir.Exists or kind is ir.ForAll:
+                self._quantified.append(at)
+                self._within(at.parts[1], known)
+                waiting += [(part, known, kind) for part in (at.parts[0], *at.parts[1].parts)]
         self._variables(typing)
 
     # -- values
@@ -95,27 +94,28 @@ class _Checker:
     def _scalar(self, at: Located, known: Typing) -> Kind | None:
         """Look at a value and all below it; its kind, where it is known."""
         node = at.node
-        match node:
-            case ir.Attribute():
-                if node.scope == ir.NEW:
-                    self._attributes.add(node.parts[0])
-                if known.schema is None:
-                    return None
-                if known.is_unknown(node):
-                    self._unknown(at, node, known)
-            case ir.Call():
-                function = FUNCTIONS[node.function]
-                kinds = [self._scalar(part, known) for part in at.parts]
-                if node.function in ("+", "-"):
-                    self._sum(at, node, kinds)
-                else:
-                    for place, (part, kind) in enumerate(zip(at.parts, kinds, strict=True)):
-                        wanted = function.parameters[min(place, len(function.parameters) - 1)]
-                        if wanted is not None and kind is not None and kind is not wanted:
-                            self._argument(part, node.function, wanted, kind)
-            case ir.Cast():
-                self._scalar(at.parts[0], known)
+        if isinstance(node, ir.Attribute):
+            if node.scope == ir.NEW:
+                self._attributes.add(node.parts[0])
+            if known.schema is None:
+                return None
+            if known.is_unknown(node):
+                self._unknown(at, node, known)
+        elif isinstance(node, ir.Call):
+            self._call(at, node, [self._scalar(part, known) for part in at.parts])
+        elif isinstance(node, ir.Cast):
+            self._scalar(at.parts[0], known)
         return known.kind_of(node)  # type: ignore[arg-type]
+
+    def _call(self, at: Located, node: ir.Call, kinds: list[Kind | None]) -> None:
+        if node.function in ("+", "-"):
+            self._sum(at, node, kinds)
+            return
+        parameters = FUNCTIONS[node.function].parameters
+        for place, (part, kind) in enumerate(zip(at.parts, kinds, strict=True)):
+            wanted = parameters[min(place, len(parameters) - 1)]
+            if wanted is not None and kind is not None and kind is not wanted:
+                self._argument(part, node.function, wanted, kind)
 
     def _argument(self, part: Located, function: str, wanted: Kind, kind: Kind) -> None:
         name = "a minus" if function == "NEGATE" else f"`{function}`" if len(function) == 1 else function
@@ -151,10 +151,9 @@ class _Checker:
         node, (left, right) = at.node, at.parts
         assert isinstance(node, ir.Compare)
         kinds = (self._scalar(left, known), self._scalar(right, known))
-        if kinds == (None, None):
+        if None in kinds and Kind.NULL not in kinds and Kind.OPAQUE not in kinds:
             return
-        bare = right.span == left.span
-        if bare and kinds[0] not in (None, Kind.BOOLEAN):
+        if right.span == left.span and kinds[0] not in (None, Kind.BOOLEAN):  # a bare attribute
             message = f"`{self._quote(left)}` is {self._described(left, known)}, so it is never TRUE by itself"
             self._warn("PC614", left, message, f"compare it: `{self._quote(left)} = …`")
             return

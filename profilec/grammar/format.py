@@ -8,7 +8,8 @@ Invariants:
   statements and the side of some punctuation that a comment stands on change.
 - `format_text(format_text(x)) == format_text(x)`.
 - A statement that cannot be read stays exactly as it is, and what is wrong with it is reported.
-  Where it ends, and the next one begins, is decided as `statements` decides it.
+  Where it ends, and the next one begins, is decided as `statements` decides it. A text that is not
+  UTF-8 throughout stays as it is altogether.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from profilec.grammar.diagnostics import Diagnostic, ProfileError, Source
 from profilec.grammar.lexer import tokens
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.parse import as_diagnostics, parse_statement
-from profilec.grammar.refusals import TextError
+from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, TextError, not_utf8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class _Formatter:
         self._pieces: list[str] = []
 
     def run(self) -> str:
+        half = SURROGATE.search(self._text)
+        if half is not None:
+            message, hint = not_utf8(half[0]), SAVE_AS_UTF8
+            self._report(self._source.diagnostic("PC107", *half.span(), message, hint=hint))
+            return self._text
         position = 0
         behind: list[_Comment] = []
         while (cut := self._cutter.cut(position)) is not None:

@@ -33,7 +33,7 @@ class Typing:
         if self.schema is None:
             return None
         if attribute.scope < ir.ELEMENT:
-            return self.schema.type_of(attribute.parts)
+            return _declared(self.schema, attribute.parts)
         depth = attribute.scope - ir.ELEMENT
         element = self.elements[depth] if depth < len(self.elements) else None
         if element is None or not attribute.parts:
@@ -60,17 +60,14 @@ class Typing:
         >>> Typing(None).kind_of(ir.Call("LOWER", (ir.attribute("a"),)))
         <Kind.STRING: 2>
         """
-        match scalar:
-            case ir.Attribute():
-                type_ = self.type_of(scalar)
-                return None if type_ is None else type_.kind
-            case ir.Constant(type_, value):
-                return None if type_ is Interval else kind_of(value)  # type: ignore[arg-type]
-            case ir.Cast(_, to):
-                return CAST_KINDS[to]
-            case ir.Call(function, arguments):
-                return self._result(function, arguments)
-        return None
+        if isinstance(scalar, ir.Constant):
+            return None if scalar.type_ is Interval else kind_of(scalar.value)  # type: ignore[arg-type]
+        if isinstance(scalar, ir.Attribute):
+            type_ = self.type_of(scalar)
+            return None if type_ is None else type_.kind
+        if isinstance(scalar, ir.Cast):
+            return CAST_KINDS[scalar.to]
+        return self._result(scalar.function, scalar.arguments) if isinstance(scalar, ir.Call) else None
 
     def _result(self, function: str, arguments: tuple[ir.Scalar, ...]) -> Kind | None:
         if FUNCTIONS[function].result is not None:
@@ -84,6 +81,21 @@ class Typing:
             moment = next((kind for kind in kinds if kind in _MOMENTS), None)
             return Kind.TIMESTAMP if moment is not None and interval.nanos else moment
         return Kind.NUMBER if kinds == [Kind.NUMBER, Kind.NUMBER] else None
+
+
+_KNOWN: tuple[Schema | None, dict[tuple[str, ...], Type | None]] = (None, {})
+
+
+def _declared(schema: Schema, parts: tuple[str, ...]) -> Type | None:
+    """`schema.type_of`, remembered for the schema used last: a set's profiles ask for the same names over and over."""
+    global _KNOWN  # noqa: PLW0603
+    known_schema, types = _KNOWN
+    if known_schema is not schema:
+        types = {}
+        _KNOWN = (schema, types)
+    if parts not in types:
+        types[parts] = schema.type_of(parts)
+    return types[parts]
 
 
 def interval_of(scalar: ir.Scalar) -> Interval | None:

@@ -37,18 +37,28 @@ def empty_range(conjunction: Located) -> tuple[Located, Located] | None:
     >>> [(at.start, at.end) for at in empty_range(parse_condition("a > 5 AND b = 1 AND a < 1"))]
     [(0, 5), (20, 25)]
     """
-    bounds: dict[tuple[ir.Node, Kind], _Bounds] = {}
+    bounds: dict[tuple[ir.Node, Kind], list[tuple[str, Value, Located]]] = {}
     for comparison in _comparisons(conjunction):
         bound = _bound(comparison.node)
-        if bound is None:
-            continue
-        scalar, operator, value = bound
-        mine = bounds.setdefault((scalar, kind_of(value)), _Bounds())
-        _narrow(mine, operator, value, comparison)
+        if bound is not None:
+            scalar, operator, value = bound
+            bounds.setdefault((scalar, kind_of(value)), []).append((operator, value, comparison))
+    for found in bounds.values():
+        contradiction = _contradiction(found) if len(found) > 1 else None
+        if contradiction is not None:
+            first, second = sorted(contradiction, key=lambda located: (located.start, located.end))
+            return first, second
+    return None
+
+
+def _contradiction(bounds: list[tuple[str, Value, Located]]) -> tuple[Located, Located] | None:
+    """The first comparison that leaves nothing of what the ones before it allow, with one of those."""
+    mine = _Bounds()
+    for operator, value, at in bounds:
+        _narrow(mine, operator, value, at)
         found = mine.contradiction()
         if found is not None:
-            first, second = sorted(found, key=lambda located: (located.start, located.end))
-            return first, second
+            return found
     return None
 
 
@@ -56,9 +66,9 @@ def _comparisons(conjunction: Located) -> list[Located]:
     found, waiting = [], [conjunction]
     while waiting:
         located = waiting.pop()
-        if isinstance(located.node, ir.And):
+        if type(located.node) is ir.And:
             waiting.extend(reversed(located.parts))
-        elif isinstance(located.node, ir.Compare):
+        elif type(located.node) is ir.Compare:
             found.append(located)
     return found
 

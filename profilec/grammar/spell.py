@@ -7,6 +7,7 @@ What no text writes raises ValueError, or, with `exact=False`, gets the nearest 
 from __future__ import annotations
 
 from decimal import Context, Decimal
+from functools import lru_cache
 
 from profilec.grammar.lexer import is_plain_name, is_reserved
 from profilec.values.dates import print_date, print_interval, print_timestamp
@@ -42,6 +43,7 @@ def spell_literal(value: object, *, exact: bool = True) -> str:
     raise TypeError(f"no literal: {value!r}")
 
 
+@lru_cache(maxsize=4_096)
 def spell_name(parts: tuple[str, ...], *, quoted: bool = False) -> str:
     """A dotted name, its parts in back-quotes where they need them, the first one also where `quoted` says so.
 

@@ -28,7 +28,7 @@ from profilec.grammar.cut import Cut, Cutter
 from profilec.grammar.declare import ParsedExample, ParsedProfile, ParsedSchema, id_fault
 from profilec.grammar.diagnostics import Diagnostic, Source
 from profilec.grammar.examples import Example
-from profilec.grammar.lexer import RESERVED
+from profilec.grammar.lexer import RESERVED, tokens
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.located import Located
 from profilec.grammar.parse import as_diagnostics, parse_statement, run
@@ -382,8 +382,8 @@ def _has_error(faults: list[TextError]) -> bool:
 
 
 def _unterminated(statement: str) -> TextError:
-    end = len(statement.rstrip())
-    return TextError("PC101", end, end, "expected `;` at the end of the statement", _SEMICOLON)
+    *_, last = tokens(statement)
+    return TextError("PC101", last.end, last.end, "expected `;` at the end of the statement", _SEMICOLON)
 
 
 def _plain_id(name: str | None, quoted: str | None) -> str | None:

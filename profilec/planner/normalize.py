@@ -1,27 +1,30 @@
 """Normalization: negation normal form, then the rules to a fixpoint.
 
-In: any condition. Out: one that is TRUE for the same documents, in the normal form that `lower`
-expects:
+In: any condition. Out: one that is TRUE for the same documents, in normal form. Always:
 
-- And and Or over signed leaves (`wants`), in one another in turn; TRUE and FALSE only as a whole;
-- a comparison carries no Not but for IS NOT TRUE, and has its constant on the right;
-- IN has constant options only, ascending and distinct, at least two;
-- what one AND or OR asks of one scalar about constants is one range, IN list or the like;
+- And and Or over signed leaves (`wants`); TRUE and FALSE only as a whole, NULL never;
+- a comparison carries no Not but for IS NOT TRUE; IN has constant options only;
 - bodies and WHEREs of quantifiers are normal themselves; bodies of ANY and ALL are as they were.
 
-Only the last but two depend on the rules that are switched on.
+And with all rules on:
 
-Invariant: the same condition gives the same node, whatever else was normalized before; the
-result of `normalize` is its own normal form. Nothing here consults cost, and nothing expands:
-the result is a graph no larger than the condition (a nest of IS UNKNOWN shares what it repeats).
+- AND and OR stand in one another in turn, and no operand twice;
+- a comparison has its constant on the right, an IN has at least two options, distinct and ascending;
+- what one AND or OR asks of one scalar about constants is one range, list or the like.
+
+Invariant: the same condition gives the same node, whatever was normalized before, and the result
+is its own normal form. Nothing here consults cost, and nothing multiplies out: leaves get more only
+where IS UNKNOWN asks one condition twice, and its nests share what they repeat (as a tree such a
+nest doubles with every level; whoever walks the result as a tree has to count first).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from profilec.grammar import ir
-from profilec.planner.plain import is_plain, is_plain_here
+from profilec.planner.plain import is_plain, is_plain_here, tidied
 from profilec.planner.rules import RULE_NAMES, RULES, Rule
 from profilec.planner.scalar_conditions import forget, only_scalar
 from profilec.planner.wants import Want, join, push, signed, split
@@ -43,9 +46,13 @@ def normalize(
     Raises:
         ValueError: a name in `rules` that no rule has.
     """
+    chosen = _choose(rules)
     if is_plain(condition):
         return condition
-    chosen = _choose(rules)
+    if rules is None and trace is None:
+        tidy = tidied(condition)
+        if tidy is not None:
+            return tidy
     pushed = push(condition, Want.TRUE, {})
     if pushed is not condition:
         if trace is not None:
@@ -58,25 +65,36 @@ def normalize(
         forget()
 
 
+class _Chosen(NamedTuple):
+    """The rules that are switched on, in order: those of leaves, of connectives, and two by name (if they are on)."""
+
+    of_leaves: list[Rule]
+    of_connectives: list[Rule]
+    flatten: list[Rule]
+    merge: list[Rule]
+
+
 @lru_cache(maxsize=64)
-def _choose(names: frozenset[str] | None) -> tuple[Rule, ...]:
-    """The rules that are switched on."""
+def _choose(names: frozenset[str] | None) -> _Chosen:
     if names is not None and not names <= RULE_NAMES:
         unknown, known = ", ".join(sorted(names - RULE_NAMES)), ", ".join(sorted(RULE_NAMES))
         raise ValueError(f"no such rule: {unknown}; there are {known}")
-    return tuple(rule for rule in RULES if names is None or rule.name in names)
+    rules = [rule for rule in RULES if names is None or rule.name in names]
+    return _Chosen(
+        of_leaves=[rule for rule in rules if rule.of_leaves],
+        of_connectives=[rule for rule in rules if not rule.of_leaves],
+        flatten=[rule for rule in rules if rule.name == "flatten_operands"],
+        merge=[rule for rule in rules if rule.name == "merge_ranges"],
+    )
 
 
 class _Rewriting:
     """One run of the rules over one condition in negation normal form. `done` maps each node met to its result."""
 
-    __slots__ = ("connective_rules", "done", "flatten_rule", "leaf_rules", "merge_rule", "trace")
+    __slots__ = ("chosen", "done", "trace")
 
-    def __init__(self, rules: tuple[Rule, ...], trace: list[str] | None) -> None:
-        self.leaf_rules = [rule for rule in rules if rule.of_leaves]
-        self.connective_rules = [rule for rule in rules if not rule.of_leaves]
-        self.flatten_rule = [rule for rule in rules if rule.name == "flatten_operands"]
-        self.merge_rule = [rule for rule in rules if rule.name == "merge_ranges"]
+    def __init__(self, chosen: _Chosen, trace: list[str] | None) -> None:
+        self.chosen = chosen
         self.trace = trace
         self.done: dict[ir.Condition, ir.Condition] = {}
 
@@ -91,8 +109,11 @@ class _Rewriting:
         node = self._open(node)
         while not is_plain_here(node):
             below = self._rewrite_below(node)
+            if below is not node and is_plain_here(below):
+                node = below
+                break
             is_connective = type(below) is ir.And or type(below) is ir.Or
-            node = self._apply_first(self.connective_rules if is_connective else self.leaf_rules, below)
+            node = self._apply_first(self.chosen.of_connectives if is_connective else self.chosen.of_leaves, below)
             if node is below:
                 break
         self.done[given] = self.done[node] = node
@@ -105,9 +126,9 @@ class _Rewriting:
         rewritten after the one below, and all of it n times; so it is rewritten from the top.
         """
         if type(node) is ir.And or type(node) is ir.Or:
-            node = self._apply_first(self.flatten_rule, node)
+            node = self._apply_first(self.chosen.flatten, node)
         if (type(node) is ir.And or type(node) is ir.Or) and only_scalar(node) is not None:
-            node = self._apply_first(self.merge_rule, node)
+            node = self._apply_first(self.chosen.merge, node)
         return node
 
     def _apply_first(self, rules: list[Rule], node: ir.Condition) -> ir.Condition:

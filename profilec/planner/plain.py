@@ -14,11 +14,15 @@ Nothing here builds a node.
 from __future__ import annotations
 
 from decimal import Decimal
+from operator import attrgetter
 
 from profilec.grammar import ir
+from profilec.values.compare import MIRRORED_OPERATOR
 from profilec.values.kinds import Date, Timestamp
 
 _ORDERED_TYPES = frozenset((int, Decimal, str, Date, Timestamp))
+_NUMBERS = frozenset((int, Decimal))
+_STRING = frozenset((str,))
 _MAY_CARRY_NOT = frozenset((ir.In, ir.Like, ir.Matches, ir.IsNull, ir.Some, ir.Every, ir.Exists, ir.ForAll))
 
 
@@ -31,6 +35,39 @@ def is_plain(condition: ir.Condition) -> bool:
     (True, False, False)
     """
     return _subject(condition) is not None
+
+
+def tidied(condition: ir.Condition) -> ir.Condition | None:
+    """An AND that is plain once it is flattened and its comparisons and lists are put in order; None for all others.
+
+    PERF: `10 <= price <= 30 AND brand IN ('b', 'a')` is what people write; the rules would do just this, at length.
+
+    >>> price, one, two = ir.attribute("price"), ir.constant(1), ir.constant(2)
+    >>> written = ir.And((ir.Compare("<=", one, price), ir.Compare("<=", price, two)))
+    >>> tidied(written) is ir.And((ir.Compare(">=", price, one), ir.Compare("<=", price, two)))
+    True
+    """
+    if type(condition) is not ir.And:
+        return None
+    operands: list[ir.Condition] = []
+    for operand in condition.operands:
+        for part in operand.operands if type(operand) is ir.And else (operand,):
+            if type(part) is ir.Compare and type(part.left) is ir.Constant:
+                operands.append(ir.Compare(MIRRORED_OPERATOR[part.operator], part.right, part.left))
+            elif type(part) is ir.In and not _ascend(part.options) and (options := _sorted(part.options)):
+                operands.append(ir.In(part.item, options))
+            else:
+                operands.append(part)
+    tidy = ir.And(tuple(operands))
+    return tidy if is_plain(tidy) else None
+
+
+def _sorted(options: tuple[ir.Scalar, ...]) -> tuple[ir.Scalar, ...]:
+    """The distinct options in order; none where they are not all numbers or all strings."""
+    types = {option.type_ if type(option) is ir.Constant else None for option in options}
+    if types <= _NUMBERS or types == _STRING:
+        return tuple(sorted(set(options), key=attrgetter("value")))
+    return ()
 
 
 def is_plain_here(node: ir.Condition) -> bool:
@@ -127,11 +164,14 @@ def _ascend(options: tuple[ir.Scalar, ...]) -> bool:
     if len(options) < 2:
         return False
     first = options[0]
-    if type(first) is not ir.Constant or (first.type_ is not str and first.type_ is not int):
+    if type(first) is not ir.Constant:
         return False
-    type_, last = first.type_, first.value
+    types = _NUMBERS if first.type_ in _NUMBERS else _STRING if first.type_ is str else ()
+    if not types:
+        return False
+    last = first.value
     for option in options[1:]:
-        if type(option) is not ir.Constant or option.type_ is not type_ or option.value <= last:  # type: ignore[operator]
+        if type(option) is not ir.Constant or option.type_ not in types or option.value <= last:  # type: ignore[operator]
             return False
         last = option.value
     return True
@@ -144,6 +184,8 @@ def _bound_a_range(low: ir.Condition, high: ir.Condition) -> bool:
     if low.operator not in (">", ">=") or high.operator not in ("<", "<="):
         return False
     least, most = low.right, high.right
-    if type(least) is not ir.Constant or type(most) is not ir.Constant or least.type_ is not most.type_:
+    if type(least) is not ir.Constant or type(most) is not ir.Constant:
+        return False
+    if least.type_ is not most.type_ and not (least.type_ in _NUMBERS and most.type_ in _NUMBERS):
         return False
     return least.type_ in _ORDERED_TYPES and least.value < most.value and least.value != ""  # type: ignore[operator]

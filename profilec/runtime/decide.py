@@ -84,7 +84,9 @@ class Decider:
         position_of = np.zeros(len(image.patterns), np.int64)
         slot_of = np.array([pattern.slot for pattern in image.patterns], np.int64)
         pattern_bits = np.flatnonzero(image.bit_kind == BIT_PATTERN)
-        bit_slots = slot_of[image.bit_source[pattern_bits]]
+        # The slot of a pattern bit; -1 for the bit of a term.
+        self.bit_slot = np.full(len(image.bit_kind), -1, np.int64)
+        self.bit_slot[pattern_bits] = bit_slots = slot_of[image.bit_source[pattern_bits]]
         for slot, numbers in by_slot.items():
             position_of[numbers] = np.arange(len(numbers))
             bits = pattern_bits[bit_slots == slot]
@@ -106,7 +108,7 @@ class Decider:
         self.code, self.code_off = image.residual_code.reshape(-1).data, image.residual_off.data
         self.test_slot, self.test_off = image.test_slot.data, image.test_off.data
         self.low, self.high = image.test_low.data, image.test_high.data
-        self.bit_kind, self.bit_source = image.bit_kind.data, image.bit_source.data
+        self.bit_source = image.bit_source.data
 
 
 class Decision:
@@ -142,10 +144,17 @@ class Decision:
 
     def bits_hold(self, bits: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of the bit tests hold; numbered from 0."""
-        for bit in bits[~self._known[bits]].tolist():
-            if not self._known[bit]:
-                self._decide_bit(bit)
-        return self._bits[bits]  # type: ignore[no-any-return]
+        unknown = bits[~self._known[bits]]
+        if len(unknown):
+            slots = self._decider.bit_slot[unknown]
+            for slot in np.unique(slots).tolist():
+                if slot >= 0:
+                    self._decide_patterns(slot)
+            for bit in unknown[slots < 0].tolist():
+                if not self._known[bit]:
+                    self._decide_term(self._decider.bit_source[bit])
+        holds: NDArray[np.bool_] = self._bits[bits]
+        return holds
 
     def residual_holds(self, residual: int) -> bool:
         known = self._residuals.get(residual)
@@ -195,12 +204,17 @@ class Decision:
         return register
 
     def _decide_bit(self, bit: int) -> None:
-        image, source = self._decider.image, self._decider.bit_source[bit]
-        if self._decider.bit_kind[bit] == BIT_PATTERN:
-            self._decide_patterns(image.patterns[source].slot)
-            return
-        truth = run(image.terms[source], self._encoded.document(self._number), store=self._store)
-        same_term = self._decider.bits_of_term[source]
+        slot = int(self._decider.bit_slot[bit])
+        if slot >= 0:
+            self._decide_patterns(slot)
+        else:
+            self._decide_term(self._decider.bit_source[bit])
+
+    def _decide_term(self, term: int) -> None:
+        """All bits of one term."""
+        image = self._decider.image
+        truth = run(image.terms[term], self._encoded.document(self._number), store=self._store)
+        same_term = self._decider.bits_of_term[term]
         self._bits[same_term] = _HOLDS[image.bit_want[same_term], _CODE[truth]]
         self._known[same_term] = True
 

@@ -161,6 +161,13 @@ def test_line_ends_and_byte_order_mark() -> None:
     assert format_text(text) == "PROFILE a\n  WHERE x -- why\n    = 'a\r\nb';\n\n-- end\n"
 
 
+def test_text_that_is_not_utf8_stays_as_it_is() -> None:
+    found: list[Diagnostic] = []
+    text = "profile a where x; -- \udcff\n"
+    assert format_text(text, report=found.append) == text
+    assert [diagnostic.code for diagnostic in found] == ["PC107"]
+
+
 def test_wide_and_deep_statements_are_set_in_linear_time() -> None:
     values = ", ".join(map(str, range(5_000)))
     wide = f"PROFILE p WHERE a IN ({values}) AND {' OR '.join(f'b = {n}' for n in range(2_000))};"

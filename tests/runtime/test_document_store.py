@@ -1,6 +1,8 @@
 """The document store: what is in it is what was added, whatever the caller does afterwards."""
 
 import datetime
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -79,6 +81,25 @@ def test_a_snapshot_does_not_see_what_comes_after():
     assert (before[-1], before[0:1]) == ({"x": 2}, [{"x": 1}])
     with pytest.raises(IndexError):
         before[2]
+
+
+def test_a_store_can_be_pickled():
+    store = DocumentStore([{"d": datetime.date(2024, 1, 1)}, {"x": [1]}])
+    again = pickle.loads(pickle.dumps(store))
+    again.add({"y": 1})
+    assert list(again)[:2] == list(store)
+
+
+def test_adding_and_deleting_at_the_same_time_loses_nothing():
+    store = DocumentStore()
+    with ThreadPoolExecutor(4) as pool:
+        added = [pool.submit(store.extend, [{"x": n}, {"x": -1}]) for n in range(300)]
+        for _ in range(300):
+            pool.submit(lambda: store.delete([0]) if len(store) > 2 else None).result()
+        for job in added:
+            job.result()
+        n_deleted = 600 - len(store)
+    assert 0 <= n_deleted <= 300
 
 
 def test_tables_are_documents_row_by_row():

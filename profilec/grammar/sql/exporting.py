@@ -33,10 +33,10 @@ def export_condition(
 ) -> str:
     """The WHERE clause of a condition.
 
-    >>> cheap = ir.And((ir.Compare("<", ir.attribute("price"), ir.constant(5)), ir.Compare("=", ir.attribute("Brand"),
-    ...     ir.constant("O'Hara"))))
-    >>> export_condition(cheap, "postgres")
-    "price < 5 AND \\"Brand\\" = 'O''Hara'"
+    >>> cheap = ir.Compare("<", ir.attribute("price"), ir.constant(5))
+    >>> acme = ir.Compare("=", ir.attribute("Brand"), ir.constant("Acme"))
+    >>> print(export_condition(ir.And((cheap, acme)), "postgres"))
+    price < 5 AND "Brand" = 'Acme'
 
     `profile` is the id that diagnostics name.
 

@@ -95,7 +95,7 @@ def import_rows(
     """The profiles of a table of ids and conditions; a row without an id gets `profile_` and its number.
 
     >>> [profile.where for profile in import_rows([("a", "x IS DISTINCT FROM 5")], "duckdb")]
-    ['NOT (x = 5) IS TRUE']
+    ['(x = 5) IS NOT TRUE']
 
     A condition may be written in any form that a statement of a file may. `line` of a profile is the
     row's number, from 1; in diagnostics, line and column are those of the row's own text.
@@ -140,13 +140,18 @@ class _Importer:
 
     def profiles_of_row(self, id_: str | None, text: str, number: int, file: str | None) -> Iterator[ImportedProfile]:
         derived = f"profile_{number}"
-        source = Source(text, file, id_ or derived)
-        found = list(statements(text, self.dialect, source, self.report))
+        source = Source(text, f"{file}, row {number}" if file else None, id_ or derived)
+        faulty: list[Diagnostic] = []
+        found = list(statements(text, self.dialect, source, faulty.append))
+        for diagnostic in faulty:
+            self.report(diagnostic)
         if len(found) == 1:
             yield from self._profile(id_ or None, derived, found[0], source, number)
         elif found:
             second = found[1]
             self.report(source.diagnostic("PC505", second.start, second.end, "a row holds one condition"))
+        elif not faulty:
+            self.report(source.diagnostic("PC501", 0, len(text), "a row without a condition"))
 
     def _profile(
         self, id_: str | None, derived: str, statement: Statement, source: Source, row: int | None

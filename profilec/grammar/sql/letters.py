@@ -5,8 +5,8 @@ lower-case form, Java and PostgreSQL also the context. They agree on ASCII and o
 other letters. Where a constant holds one on which they do not, its predicate is not carried.
 
 What no constant shows: a text may itself hold U+017F (long s), U+212A (Kelvin sign), U+0130 or
-U+0131 (Turkish i), or a letter like ß that has no single upper case. They become ASCII letters in
-some engines and not in others.
+U+0131 (Turkish i), the old Cyrillic forms U+1C80 to U+1C88, or a letter like ß that has no single
+upper case. They become ordinary letters in some engines and not in others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from profilec.values.folding import fold
 
 # No letter beyond has case (Adlam ends here).
 _LAST_CASED = 0x1E943
+# Historic forms whose fold is an everyday letter.
+_HISTORIC = frozenset("\u017f" + "".join(map(chr, range(0x1C80, 0x1C89))))
 # What the full upper case of ß, ﬁ and their like has in it.
 _GROWN = ("SS", "FF", "FI", "FL", "ST")
 
@@ -96,6 +98,9 @@ def _odd_letters() -> frozenset[str]:
         lower, upper = character.lower(), character.upper()
         if len(lower) != 1 or len(upper) != 1 or len(character.casefold()) != 1 or lower.upper() != upper:
             odd.add(character)
+        if character in _HISTORIC:
+            odd.add(character)
+            continue
         classes.setdefault(fold(character), {fold(character)}).add(character)
     for letters in classes.values():
         if len(letters) > 2 or odd & letters:

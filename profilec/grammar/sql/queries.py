@@ -37,7 +37,7 @@ def read_query(statement: Statement, dialect: str, source: Source) -> Query:
 
     _check_depth(statement.tokens)
     if dialect == "duckdb":
-        _check_tilde(statement.tokens)
+        _check_duckdb(statement.tokens)
     parsed = _parse(statement, dialect, source)
     view = None
     if isinstance(parsed, exp.Create):
@@ -181,9 +181,14 @@ def _check_depth(tokens: list[Token]) -> None:
             raise Refusal(f"nested deeper than {DEFAULT_LIMITS.max_depth} levels", code="PC301", token=token)
 
 
-def _check_tilde(tokens: list[Token]) -> None:
-    """The tree of DuckDB's `~` is that of its function regexp_matches, so the tokens have to tell."""
-    for token in tokens:
+def _check_duckdb(tokens: list[Token]) -> None:
+    """What sqlglot gives the tree of something else, so that only the tokens tell."""
+    from sqlglot import TokenType
+
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is TokenType.IN and after is not None and after.token_type is TokenType.L_BRACKET:
+            hint = "write IN (…) with round brackets"
+            raise Refusal("`IN […]`, which is FALSE beside a NULL in the list", hint, code="PC504", token=token)
         if token.text in ("~", "!~"):
             raise Refusal(
                 "`~` asks for the whole string in DuckDB 1 and for a part of it in DuckDB 2",

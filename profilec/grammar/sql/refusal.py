@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from profilec.grammar.diagnostics import Diagnostic, Source
+from profilec.values.kinds import Kind
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
@@ -33,6 +34,15 @@ class Refusal(Exception):  # noqa: N818  (it is an answer, not a fault)
         self.node = node
         self.code = code
         self.token = token
+
+
+def a_kind(kind: Kind) -> str:
+    """The kind with its article.
+
+    >>> a_kind(Kind.NUMBER), a_kind(Kind.OPAQUE)
+    ('a number', 'an array or record')
+    """
+    return "an array or record" if kind is Kind.OPAQUE else f"a {kind.name.lower()}"
 
 
 def diagnostic_of(refusal: Refusal, source: Source, start: int, end: int, profile: str | None) -> Diagnostic:

@@ -10,6 +10,7 @@ Invariant: a reader that began before a change sees the store as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock
 from typing import Any, overload
 
 from profilec.runtime.program import Document
@@ -27,10 +28,11 @@ class DocumentStore(Sequence[Document]):
     (2, ['2', '3'])
     """
 
-    __slots__ = ("_documents",)
+    __slots__ = ("_documents", "_writing")
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._documents: list[Document] = []
+        self._writing = Lock()
         self.extend(documents)
 
     def __len__(self) -> int:
@@ -46,6 +48,9 @@ class DocumentStore(Sequence[Document]):
     def __iter__(self) -> Iterator[Document]:
         return iter(self.snapshot())
 
+    def __reduce__(self) -> tuple[type[DocumentStore], tuple[list[Document]]]:
+        return DocumentStore, (list(self),)
+
     def snapshot(self) -> Sequence[Document]:
         """The store as it is now; what is added or deleted later is not seen."""
         return _Snapshot(self._documents, len(self._documents))
@@ -56,7 +61,9 @@ class DocumentStore(Sequence[Document]):
         Raises:
             DocumentError: it is no mapping, or holds a value of no kind.
         """
-        self._documents.append(copied(document))
+        ours = copied(document)
+        with self._writing:
+            self._documents.append(ours)
 
     def extend(self, documents: Any) -> None:
         """Adds documents (an iterable of mappings, an Arrow table or record batch, a pandas frame), or none of them.
@@ -76,7 +83,8 @@ class DocumentStore(Sequence[Document]):
                 added.append(copied(document))
             except DocumentError as error:
                 raise DocumentError(f"document {number}: {error}") from None
-        self._documents.extend(added)
+        with self._writing:
+            self._documents.extend(added)
 
     def delete(self, positions: Iterable[int]) -> None:
         """Takes the documents at these positions out; the others keep their order. A negative one counts from the end.
@@ -84,13 +92,14 @@ class DocumentStore(Sequence[Document]):
         Raises:
             IndexError: there is no such position; nothing is deleted.
         """
-        n_documents = len(self._documents)
-        gone: set[int] = set()
-        for position in positions:
-            if not -n_documents <= position < n_documents:
-                raise IndexError(f"no document at position {position}: the store has {n_documents:,}")
-            gone.add(int(position) % n_documents)
-        self._documents = [document for position, document in enumerate(self._documents) if position not in gone]
+        with self._writing:
+            n_documents = len(self._documents)
+            gone: set[int] = set()
+            for position in positions:
+                if not -n_documents <= position < n_documents:
+                    raise IndexError(f"no document at position {position}: the store has {n_documents:,}")
+                gone.add(int(position) % n_documents)
+            self._documents = [document for place, document in enumerate(self._documents) if place not in gone]
 
     def to_arrow(self) -> Any:
         """The documents as a `pyarrow.Table`, a column for each attribute, in the order of first appearance.

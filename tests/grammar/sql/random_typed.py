@@ -18,8 +18,8 @@ from profilec.values.dates import parse_date, parse_timestamp
 from profilec.values.kinds import Interval
 from profilec.values.types import Field, Schema, Type
 
-STRINGS = ["", "a", "A", "ab", "aB", "abc", "a%b", "a_b", "a\\b", "50%", "é", "É", "ßa", "it's", "a\nb", " ab ", "b*[x]", "ab?",
-           "ΔΔ", "😀a", "9", "true", "2024-01-31"]  # fmt: skip
+STRINGS = ["", "a", "A", "ab", "aB", "abc", "a%b", "a_b", "a\\b", "50%", "é", "É", "ßa", "it's", "a\nb", " ab ",
+           "b*[x]", "ab?", "ΔΔ", "😀a", "9", "true", "2024-01-31"]  # fmt: skip
 INTEGERS = [-7, -1, 0, 1, 2, 3, 10, 2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1]
 DOUBLES = [-7.5, -1.0, -0.5, 0.0, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.25, 1e15]
 DATES = ["2024-01-31", "2024-02-29", "1969-12-31", "2023-12-31"]
@@ -83,7 +83,8 @@ COLUMNS = [
     Column("x", "NUMBER", DOUBLES), Column("y", "NUMBER", DOUBLES),
     Column("s", "STRING", STRINGS), Column("name", "STRING", STRINGS),
     Column("f", "BOOLEAN", [True, False]), Column("g", "BOOLEAN", [True, False]),
-    Column("d", "DATE", DATES), Column("e", "DATE", DATES), Column("ts", "TIMESTAMP", TIMES), Column("u", "TIMESTAMP", TIMES),
+    Column("d", "DATE", DATES), Column("e", "DATE", DATES),
+    Column("ts", "TIMESTAMP", TIMES), Column("u", "TIMESTAMP", TIMES),
 ]  # fmt: skip
 ARRAYS = [Column("tags", "STRING", STRINGS), Column("nums", "INTEGER", INTEGERS)]
 RECORDS = Field(

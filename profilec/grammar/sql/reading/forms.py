@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from profilec.grammar import ir
 from profilec.grammar.sql.dialects import Traits
-from profilec.grammar.sql.refusal import Refusal
+from profilec.grammar.sql.refusal import Refusal, a_kind
 from profilec.values.kinds import Kind
 from profilec.values.types import Schema
 
@@ -132,7 +132,7 @@ def _bare(node: exp.Expr, reading: Reading) -> ir.Condition:
             node,
             "PC504",
         )
-    raise Refusal(f"a {read.kind.name.lower()} as a condition", "compare it with something", node)
+    raise Refusal(f"{a_kind(read.kind)} as a condition", "compare it with something", node)
 
 
 def is_condition(node: exp.Expr) -> bool:
@@ -197,7 +197,7 @@ def _unknown_attributes(scalar: ir.Scalar) -> list[tuple[str, ...]]:
 
 def _warn_of_mixture(name: str, first: Kind, kind: Kind, node: exp.Expr, reading: Reading) -> None:
     """SQLite's columns hold values of all kinds, as our documents do; elsewhere one side would be converted."""
-    message = f"`{name}` is compared with a {first.name.lower()} and with a {kind.name.lower()}"
+    message = f"`{name}` is compared with {a_kind(first)} and with {a_kind(kind)}"
     if reading.dialect != "SQLite":
         raise Refusal(f"{message}; {reading.dialect} would convert one of them", None, node, "PC504")
     reading.warn(message, "a value of another kind than the constant is UNKNOWN here, and never converted", node)
@@ -207,14 +207,14 @@ def read_number(node: exp.Expr, reading: Reading) -> Read:
     """An operand of arithmetic: a number, or an attribute that is taken for one."""
     read = read_scalar(node, reading)
     if read.kind not in (None, Kind.NUMBER, Kind.NULL):
-        raise Refusal(f"arithmetic on a {read.kind.name.lower()} is not in the language", None, node)
+        raise Refusal(f"arithmetic on {a_kind(read.kind)} is not in the language", None, node)
     return note_kind(read, Kind.NUMBER, node, reading)
 
 
 def read_text(node: exp.Expr, reading: Reading) -> Read:
     read = read_scalar(node, reading)
     if read.kind not in (None, Kind.STRING, Kind.NULL):
-        raise Refusal(f"a {read.kind.name.lower()} where a string is needed", None, node)
+        raise Refusal(f"{a_kind(read.kind)} where a string is needed", None, node)
     return note_kind(read, Kind.STRING, node, reading)
 
 
@@ -239,6 +239,7 @@ def whole_constant(node: exp.Expr, reading: Reading) -> int:
 _OPTIONS = {"negate": "NOT", "symmetric": "SYMMETRIC", "query": "a subquery", "unnest": "UNNEST"}
 _NAMES: dict[str, tuple[str, str | None]] = {
     "In": ("IN", None),
+    "Is": ("this form of IS", None),
     "Between": ("BETWEEN", None),
     "Like": ("LIKE", None),
     "ILike": ("ILIKE", None),

@@ -15,7 +15,7 @@ from profilec.grammar import ir
 from profilec.grammar.sql.reading.forms import Read, Reading, note_kind, number_as_boolean
 from profilec.grammar.sql.reading.strings import check_case
 from profilec.grammar.sql.reading.times import midnight
-from profilec.grammar.sql.refusal import Refusal
+from profilec.grammar.sql.refusal import Refusal, a_kind
 from profilec.values import dates
 from profilec.values.kinds import Date, Kind
 
@@ -52,8 +52,7 @@ def _same_kind(left: Read, right: Read, node: exp.Expr, reading: Reading) -> tup
     assert left.kind is not None
     assert right.kind is not None
     raise Refusal(
-        f"a {left.kind.name.lower()} compared with a {right.kind.name.lower()}; "
-        f"{reading.dialect} would convert one of them",
+        f"{a_kind(left.kind)} compared with {a_kind(right.kind)}; {reading.dialect} would convert one of them",
         "write both as the same kind",
         node,
         "PC504",

@@ -69,6 +69,8 @@ def _n_qualifiers(node: exp.Expr, identifiers: list[exp.Identifier], reading: Re
         for n_given in range(min(len(folded), len(table)), 0, -1):
             if folded[:n_given] == table[-n_given:]:
                 return n_given
+        if folded[-len(table) :] == table:  # a database or schema before it that FROM does not name
+            raise Refusal(f"`{'.'.join(given)}` may be the table of the statement", "name the table in FROM so", node)
         if reading.traits.dotted_fields:
             return 0
         raise Refusal(f"`{'.'.join(given)}` is not the table of the statement", None, node)

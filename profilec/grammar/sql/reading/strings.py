@@ -54,6 +54,10 @@ def _read_length(node: exp.Expr, reading: Reading) -> Read:
     if reading.traits.length != "characters" or binary:
         hint = "write CHAR_LENGTH" if binary else None
         raise Refusal(f"LENGTH does not count characters in {reading.dialect}", hint, node, "PC504")
+    read = read_scalar(operand, reading)
+    if read.kind is None and reading.dialect == "DuckDB":
+        hint = "declare the attribute in a schema"
+        raise Refusal("LENGTH may be that of an array in DuckDB", hint, node, "PC504")
     return Read(ir.Call("LENGTH", (read_text(operand, reading).scalar,)), Kind.NUMBER, "integer")
 
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from profilec.grammar import ir
 from profilec.grammar.sql.reading.forms import Read, Reading, arguments, note_kind, read_scalar
-from profilec.grammar.sql.refusal import Refusal
+from profilec.grammar.sql.refusal import Refusal, a_kind
 from profilec.values import dates
 from profilec.values.kinds import NANOS_PER_DAY, Date, Interval, Kind, Timestamp
 
@@ -22,7 +22,7 @@ def read_shift(operator: str, node: exp.Expr, interval: exp.Expr, reading: Readi
     span = _interval(interval)
     read = read_scalar(node, reading)
     if read.kind not in (None, Kind.DATE, Kind.TIMESTAMP):
-        raise Refusal(f"an interval added to a {read.kind.name.lower()}", None, node)
+        raise Refusal(f"an interval added to {a_kind(read.kind)}", None, node)
     kind = Kind.TIMESTAMP if read.kind is None or span.nanos else read.kind
     # A column whose type is not known: as a timestamp, a date is its midnight, which any dialect makes of it too.
     scalar = (

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import did_you_mean
-from profilec.grammar.sql.refusal import Refusal
+from profilec.grammar.sql.refusal import Refusal, a_kind
 from profilec.values.functions import CAST_KINDS, FUNCTIONS
 from profilec.values.kinds import Interval, Kind, kind_of
 from profilec.values.types import Schema, Type
@@ -178,7 +178,7 @@ def _of_scalars(scalars: tuple[ir.Scalar, ...], kinds: Kinds, arrays: tuple[ir.A
                 if kind is None and span.nanos:
                     kinds.unite((time,), arrays, Kind.TIMESTAMP)
                 elif kind not in (None, Kind.NULL, *_TIMES):
-                    raise Refusal(f"an interval added to a {kind.name.lower()}", code="PC503")
+                    raise Refusal(f"an interval added to {a_kind(kind)}", code="PC503")
             case ir.Call(function, arguments):
                 parameters = FUNCTIONS[function].parameters
                 _of_scalars(arguments, kinds, arrays)
@@ -208,7 +208,6 @@ def _key(attribute: ir.Attribute, arrays: tuple[ir.Attribute, ...]) -> Key:
 def _agreed(first: Kind | None, second: Kind | None, scalars: list[ir.Scalar]) -> Kind | None:
     if first is None or second is None or first is second:
         return second if first is None else first
-    words = {kind: kind.name.lower() for kind in Kind} | {Kind.OPAQUE: "whole array or record"}
     named = [".".join(scalar.parts) for scalar in scalars if isinstance(scalar, ir.Attribute) and scalar.parts]
     what = f"`{named[0]}` is taken for" if named else "a comparison of"
-    raise Refusal(f"{what} a {words[first]} and a {words[second]}: UNKNOWN here, and converted in SQL", code="PC503")
+    raise Refusal(f"{what} {a_kind(first)} and {a_kind(second)}: UNKNOWN here, and converted in SQL", code="PC503")

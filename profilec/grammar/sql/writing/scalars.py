@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from profilec.grammar import ir
+from profilec.grammar.sql.refusal import a_kind
 from profilec.grammar.sql.writing.forms import Writing, column, refused, string, wrap
 from profilec.grammar.sql.writing.kinds import shift_of
 from profilec.grammar.sql.writing.numbers import Form, check_digits, divide, form_of, not_zero, number
@@ -217,7 +218,7 @@ def _cast(node: ir.Cast, writing: Writing, wide: bool) -> exp.Expr:
             return exp.cast(inner, to.lower())
         case (None, "DATE" | "TIMESTAMP") if writing.schema is None and writing.can("intervals"):
             return exp.cast(inner, to.lower())
-    what = "a value whose type is not known" if kind is None else f"a {kind.name.lower()}"
+    what = "a value whose type is not known" if kind is None else a_kind(kind)
     raise refused(
         f"CAST({what} AS {to}) cannot be carried to {writing.name}",
         "declare the attribute in a schema" if kind is None else None,
