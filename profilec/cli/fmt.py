@@ -7,7 +7,10 @@ formatted to standard output. With `--check` or `--diff` nothing is written.
 from __future__ import annotations
 
 import difflib
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +29,6 @@ def fmt(
 ) -> None:
     """Format files of profiles in place."""
     from profilec.cli.load import files_or_stop
-    from profilec.grammar.diagnostics import ProfileError
     from profilec.grammar.format import format_text
     from profilec.grammar.statements import decode
 
@@ -40,12 +42,9 @@ def fmt(
         text = decode(data, str(path), findings)
         if text is None:
             continue
-        try:
-            formatted = format_text(text, str(path))
-        except ProfileError as error:
-            findings.all(error.diagnostics)
-            continue
-        changed = formatted.encode() != data
+        formatted = format_text(text, str(path), report=findings)
+        written = formatted.encode("utf-8", "surrogateescape")
+        changed = written != data
         n_changed += changed
         if diff:
             sys.stdout.writelines(_diff(path, text, formatted))
@@ -55,11 +54,25 @@ def fmt(
         elif path == STDIN_PATH:
             sys.stdout.write(formatted)
         elif changed:
-            path.write_bytes(formatted.encode())
+            _replace(path, written)
             terminal.say(f"formatted {path}")
     if findings.n_errors:
         raise typer.Exit(terminal.ERROR)
     raise typer.Exit(terminal.FINDINGS if n_changed and (check or diff) else terminal.CLEAN)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Puts new bytes in a file's place at once, so that a full disk or a crash cannot cost what was there."""
+    target = path.resolve()
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            file.write(data)
+            file.close()
+            shutil.copymode(target, file.name)
+            os.replace(file.name, target)
+        except OSError:
+            os.unlink(file.name)
+            raise
 
 
 def _diff(path: Path, before: str, after: str) -> list[str]:

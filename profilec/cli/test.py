@@ -117,7 +117,7 @@ class _Files:
         file = self._file(case.profile)
         line = None
         if file is not None and example.line is not None:
-            line = Path(file).read_text("utf-8-sig").split("\n")[example.line - 1]
+            line = Path(file).read_text("utf-8-sig").split("\n")[example.line - 1].rstrip("\r")
         code, message = (
             ("PC401", f"the profile {case.profile!r} does not match this document")
             if example.kind == "ACCEPTS"

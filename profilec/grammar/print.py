@@ -269,7 +269,7 @@ def _scalar(node: ir.Scalar, names: _Names, least: _Level) -> str:
         case ir.Cast(argument, to):
             text = f"CAST({_scalar(argument, names, _Level.SUM)} AS {to})"
         case ir.Call("NEGATE", (argument,)):
-            if isinstance(argument, ir.Constant) and isinstance(argument.value, int | Decimal | Interval):
+            if isinstance(argument, ir.Constant) and argument.type_ in (int, Decimal, Interval):
                 _refuse(names, "a minus before a number is part of the number")
             text, level = f"-{_scalar(argument, names, _Level.ATOM)}", _Level.UNARY
         case ir.Call("+" | "-" as operator, (left, right)):

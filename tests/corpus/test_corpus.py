@@ -79,11 +79,16 @@ def in_one_set(cases: tuple[CorpusCase, ...], matcher: str) -> Iterator[tuple[Co
             by_store[json.dumps(case.earlier)].append(case)
         else:
             yield case, "error"
+    profile_set = profilec.compile(three_forms(profiles), options={"matcher": matcher})
     for group in by_store.values():
-        profile_set = compiled(three_forms(profiles), matcher, group[0])
-        for case, ids in zip(group, profile_set.match_batch([case.document for case in group]), strict=True):
-            yield case, answer(list(ids), ordinal[case.profile])
-            yield case, answer(profile_set.match(case.document), ordinal[case.profile])
+        profile_set.documents.delete(range(len(profile_set.documents)))
+        profile_set.documents.extend(list(group[0].earlier))
+        documents = {json.dumps(case.document): case.document for case in group}
+        batch = profile_set.match_batch(list(documents.values()))
+        matched = {name: list(ids) for name, ids in zip(documents, batch, strict=True)}
+        assert [profile_set.match(document) for document in documents.values()] == list(matched.values())
+        for case in group:
+            yield case, answer(matched[json.dumps(case.document)], ordinal[case.profile])
 
 
 def compiles(profile: str) -> bool:

@@ -89,13 +89,13 @@ Number: TypeAlias = Callable[[int, int], int]
 class Maker:
     """Makes one world. `visible` are the variables in scope with the kinds of their columns."""
 
-    def __init__(self, number: Number) -> None:
+    def __init__(self, number: Number, focus: str | None = None) -> None:
         self.number = number
-        self.sql: str | None = self.pick((None, None, None, "sqlite", "duckdb"))
+        self.sql: str | None = self.pick((None, None, None, "sqlite", "duckdb")) if focus is None else None
         self.tabular = self.sql is not None or self.chance(40)
         self.schema = self.chance(30)
         # Some worlds are about one thing, so that rare meetings (LOWER with İ, a month's end) do happen.
-        self.focus: str | None = self.pick((None, "calls", "text", "calls"))
+        self.focus: str | None = focus or self.pick((None, "calls", "text", "calls"))
         self.visible: dict[str | None, dict[str, tuple[str, ...]]] = {None: self.columns_of_document()}
         self.quantified = False
 
@@ -169,7 +169,7 @@ class Maker:
         return self.pick([*INTEGERS, *DECIMALS, *HUGE_INTEGERS, Decimal("0.1000000000000000000001"), Decimal("1E+22")])
 
     def scalar(self, kind: str, depth: int = 1) -> Scalar:
-        if depth == 0 or not self.chance(80 if self.focus == "calls" else 25):
+        if depth == 0 or not self.chance({"calls": 80, "text": 40}.get(self.focus or "", 25)):
             return self.column(kind) if self.chance(75) else self.literal(kind)
         if self.chance(20):
             return Function("COALESCE", (self.column(kind), self.literal(kind)))
@@ -202,7 +202,7 @@ class Maker:
         match self.weighted(arithmetic=6, minus=1, length=1, abs=1, round=2, cast=2):
             case "arithmetic":
                 right = Given(self.pick(SMALL)) if self.chance(60) else self.scalar("number", depth)
-                return Arithmetic(self.pick("+-*//%"), self.scalar("number", depth), right)
+                return Arithmetic(self.pick("+-*//%%"), self.scalar("number", depth), right)
             case "minus":
                 return Minus(self.scalar("number", depth))
             case "length":
@@ -456,9 +456,9 @@ def constants_of(conditions: tuple[Condition, ...]) -> dict[str, list[Any]]:
     return constants
 
 
-def make_world(number: Number) -> World:
+def make_world(number: Number, focus: str | None = None) -> World:
     """A few conditions, a few documents for them, and a way to hand them over."""
-    maker = Maker(number)
+    maker = Maker(number, focus)
     conditions = tuple(maker.condition(maker.pick((0, 1, 0, 1, 2, 3))) for _ in range(maker.number(1, 6)))
     constants = constants_of(conditions)
     documents = tuple(maker.document(constants) for _ in range(maker.number(1, 3)))

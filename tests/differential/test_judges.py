@@ -28,6 +28,7 @@ from profilec.planner.reference import evaluate
 from sql_judge import SqlJudge, SqlPrinter
 from structures import Alike, Bare, Column, Condition, Document, Elements, Is, Null, OneOf, Quantified, Shift, World
 
+FOCUSES = (None, "calls", None, "text", "calls")
 N_WORLDS = 500
 SQL = SqlJudge()
 Truths = list[list[Answer]]
@@ -35,7 +36,8 @@ Truths = list[list[Answer]]
 
 @cache
 def sample() -> tuple[World, ...]:
-    return tuple(make_world(random.Random(number).randint) for number in range(N_WORLDS))
+    focuses = [FOCUSES[number % len(FOCUSES)] for number in range(N_WORLDS)]
+    return tuple(make_world(random.Random(number).randint, focus) for number, focus in enumerate(focuses))
 
 
 def judged(world: World, judge_type: type[Judge] = Judge) -> Truths:

@@ -211,7 +211,9 @@ def _scalars(draw: st.DrawFn, scopes: Scopes) -> ir.Scalar:
             forms = [("+", (moment, interval)), ("-", (moment, interval)), ("+", (interval, moment))]
             return ir.Call(*draw(st.sampled_from(forms)))
         case 3:
-            argument = draw(inside.filter(lambda node: not isinstance(node, ir.Constant)))
+            argument = draw(inside)
+            if isinstance(argument, ir.Constant) and argument.type_ in (int, Decimal):
+                return argument  # a minus before a number is part of the number
             return ir.Call("NEGATE", (argument,))
         case 4:
             return ir.Cast(draw(inside), draw(st.sampled_from(CAST_TYPES)))

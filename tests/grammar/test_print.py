@@ -38,6 +38,7 @@ def test_text_reads_back_as_the_same_node(condition: ir.Condition) -> None:
         ("(a + b) - (c - d) > (a * b) / (c % d)", "a + b - (c - d) > a * b / (c % d)"),
         ("((a) * (b + 1)) = -(c)", "a * (b + 1) = -c"),
         ("- -a = -(-5)", "-(-a) = 5"),
+        ("-TRUE = -'x'", "-TRUE = -'x'"),
         # one form for what is one node
         ("a >= 1 AND a <= 5", "a BETWEEN 1 AND 5"),
         ("a >= 1 AND a <= 5 AND b = 2", "a >= 1 AND a <= 5 AND b = 2"),

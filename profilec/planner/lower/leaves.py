@@ -61,12 +61,12 @@ class Op(IntEnum):
 WANT_TRUE, WANT_FALSE, WANT_NOT_TRUE, WANT_NOT_FALSE = range(4)
 
 _COMPARE_OP = {
-    "=": Op.EQUAL,
-    "!=": Op.NOT_EQUAL,
-    "<": Op.LESS,
-    "<=": Op.AT_MOST,
-    ">": Op.GREATER,
-    ">=": Op.AT_LEAST,
+    "=": int(Op.EQUAL),
+    "!=": int(Op.NOT_EQUAL),
+    "<": int(Op.LESS),
+    "<=": int(Op.AT_MOST),
+    ">": int(Op.GREATER),
+    ">=": int(Op.AT_LEAST),
 }
 _FALSE_OF = {
     Op.NEVER: Op.NEVER,
@@ -81,10 +81,10 @@ _FALSE_OF = {
     Op.IN: Op.NOT_IN,
 }
 RANGE_OF = {
-    (Op.AT_LEAST, Op.AT_MOST): Op.BETWEEN,
-    (Op.GREATER, Op.LESS): Op.OPEN_BETWEEN,
-    (Op.GREATER, Op.AT_MOST): Op.LEFT_OPEN,
-    (Op.AT_LEAST, Op.LESS): Op.RIGHT_OPEN,
+    (int(Op.AT_LEAST), int(Op.AT_MOST)): int(Op.BETWEEN),
+    (int(Op.GREATER), int(Op.LESS)): int(Op.OPEN_BETWEEN),
+    (int(Op.GREATER), int(Op.AT_MOST)): int(Op.LEFT_OPEN),
+    (int(Op.AT_LEAST), int(Op.LESS)): int(Op.RIGHT_OPEN),
 }
 _LAST_CODE_POINT = chr(0x10FFFF)
 
@@ -108,19 +108,20 @@ class Join(NamedTuple):
 
 
 class SlotConstants:
-    """The constants of one slot by kind: value to the number that rows know it by."""
+    """The constants of one slot: by kind (an index), value to the number that rows know it by.
+
+    PERF: kinds and ops are plain integers in here, since members of an enumeration hash in Python.
+    """
 
     __slots__ = ("by_kind", "derived", "name")
 
     def __init__(self, name: str, derived: Derived) -> None:
         self.name = name
         self.derived = derived
-        self.by_kind: dict[Kind, dict[Any, int]] = {}
+        self.by_kind: tuple[dict[Any, int], ...] = tuple([{} for _ in Kind])
 
-    def number(self, kind: Kind, value: Any) -> int:
-        known = self.by_kind.get(kind)
-        if known is None:
-            known = self.by_kind[kind] = {}
+    def number(self, kind: int, value: Any) -> int:
+        known = self.by_kind[kind]
         return known.setdefault(value, len(known))
 
 
@@ -136,7 +137,7 @@ class LeafTable:
         self.second = array("i")
         self.negated = array("b")
         self.slots: list[SlotConstants] = []
-        self.lists: list[tuple[tuple[Kind, int], ...]] = []
+        self.lists: list[tuple[tuple[int, int], ...]] = []
         self.patterns: list[Pattern] = []
         self.terms: list[Program] = []
         self.joins: list[JoinTerm] = []
@@ -151,6 +152,9 @@ class LeafTable:
 
     def add(self, leaf: ir.Condition) -> int | Join:
         """Appends the row of a signed leaf; a quantified expression has no row but a number."""
+        if type(leaf) is ir.Compare and type(leaf.right) is ir.Constant:  # PERF: nearly all leaves
+            slot, op, kind, first, _ = self._compare(leaf)
+            return self.append(slot, op, kind, first, 0, 0)
         want = WANT_TRUE
         if type(leaf) is ir.Not:
             inner = leaf.operand
@@ -201,7 +205,7 @@ class LeafTable:
         """NULL: a list that holds NULL, or constants of two kinds, is never FALSE."""
         if op == Op.IN:
             kinds = {kind for kind, _ in self.lists[first]}
-            if len(kinds) > 1 or Kind.NULL in kinds:
+            if len(kinds) > 1 or _NULL in kinds:
                 return Op.NEVER
         return _FALSE_OF[Op(op)]
 
@@ -220,10 +224,12 @@ class LeafTable:
             slot = self.slot_of(Order(left, right))
             return slot, op, Kind.NUMBER, self.slots[slot].number(Kind.NUMBER, 0), 0
         slot = self.slot_of(left)
-        kind = _CONSTANT_KIND.get(right.type_, Kind.NULL)
-        if kind is Kind.NULL:
+        kind = _CONSTANT_KIND.get(right.type_, _NULL)
+        if kind == _NULL:
             return slot, Op.NEVER, 0, 0, 0
-        return slot, op, kind, self.slots[slot].number(kind, _key(right.value)), 0
+        value = right.value if kind <= _BOOLEAN else _key(right.value)
+        known = self.slots[slot].by_kind[kind]
+        return slot, op, kind, known.setdefault(value, len(known)), 0
 
     def _in(self, leaf: ir.In) -> tuple[int, int, int, int, int]:
         slot = self.slot_of(leaf.item)
@@ -232,8 +238,8 @@ class LeafTable:
         for option in leaf.options:
             if not isinstance(option, ir.Constant):
                 raise TypeError("IN with an option that is no constant is an OR after normalization")
-            kind = _CONSTANT_KIND.get(option.type_, Kind.NULL)
-            points.add((kind, constants.number(kind, _key(option.value)) if kind is not Kind.NULL else 0))
+            kind = _CONSTANT_KIND.get(option.type_, _NULL)
+            points.add((kind, constants.number(kind, _key(option.value)) if kind != _NULL else 0))
         listed = tuple(sorted(points))
         number = self._list_of.setdefault(listed, len(self.lists))
         if number == len(self.lists):
@@ -340,13 +346,14 @@ def _name_of(derived: Derived) -> str:
     return print_scalar(derived, exact=False)
 
 
-_CONSTANT_KIND: dict[type, Kind] = {
-    int: Kind.NUMBER,
-    Decimal: Kind.NUMBER,
-    str: Kind.STRING,
-    bool: Kind.BOOLEAN,
-    Date: Kind.DATE,
-    Timestamp: Kind.TIMESTAMP,
+_NULL, _BOOLEAN = int(Kind.NULL), int(Kind.BOOLEAN)
+_CONSTANT_KIND: dict[type, int] = {
+    int: int(Kind.NUMBER),
+    Decimal: int(Kind.NUMBER),
+    str: int(Kind.STRING),
+    bool: int(Kind.BOOLEAN),
+    Date: int(Kind.DATE),
+    Timestamp: int(Kind.TIMESTAMP),
 }
 _HANDLERS: dict[type, Any] = {
     ir.Compare: LeafTable._compare,

@@ -67,7 +67,7 @@ def lay_out(table: LeafTable) -> Layout:
     for number, slot in enumerate(table.slots):
         by_kind: dict[Kind, tuple[Any, ...]] = {}
         for kind in _KINDS:
-            values = list(slot.by_kind.get(kind, ()))
+            values = list(slot.by_kind[kind])
             order = sorted(range(len(values)), key=values.__getitem__)
             by_kind[kind] = tuple([values[index] for index in order])
             place = np.empty(len(values), np.int64)
@@ -169,7 +169,7 @@ def _with_lists(
         slot = int(tests["slot"][row])
         ranks = []
         for kind, number in table.lists[int(tests["first"][row])]:
-            if kind is not Kind.NULL:
+            if kind != Kind.NULL:
                 place = layout.position[layout.position_off[slot, kind] + number]
                 ranks.append(int(layout.block_first[slot, kind] + 2 * place + 1))
         points = np.array(sorted(ranks), np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from profilec.grammar import ir
-from profilec.planner.lower.leaves import RANGE_OF, Join, LeafTable, Op
+from profilec.planner.lower.leaves import RANGE_OF, Join, LeafTable
 
 
 class AllOf(NamedTuple):
@@ -82,7 +82,7 @@ def _range_of(one: int, other: int, table: LeafTable) -> tuple[int, int, int] | 
     if table.kind[one] != table.kind[other] or table.negated[one] or table.negated[other]:
         return None
     for low, high in ((one, other), (other, one)):
-        op = RANGE_OF.get((Op(table.op[low]), Op(table.op[high])))
+        op = RANGE_OF.get((table.op[low], table.op[high]))
         if op is not None:
             return op, table.first[low], table.first[high]
     return None

@@ -213,7 +213,8 @@ def _cast(node: ir.Cast, writing: Writing, wide: bool) -> exp.Expr:
         case (Kind.BOOLEAN, "STRING") if writing.traits.booleans:
             return exp.cast(inner, "text")
         case (Kind.DATE, "STRING") if writing.name != "SQLite":
-            return exp.cast(inner, "text")
+            # A date moved by an interval is a timestamp in most dialects, whose text has a time.
+            return exp.cast(inner if isinstance(argument, ir.Attribute) else exp.cast(inner, "date"), "text")
         case (Kind.DATE | Kind.TIMESTAMP, "DATE" | "TIMESTAMP") if writing.name != "SQLite":
             return exp.cast(inner, to.lower())
         case (None, "DATE" | "TIMESTAMP") if writing.schema is None and writing.can("intervals"):
