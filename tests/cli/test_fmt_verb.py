@@ -39,10 +39,22 @@ def test_standard_input_goes_to_standard_output(profilec: Runs, write: Writes) -
     assert (run.status, run.out) == (0, path.read_text())
 
 
-def test_a_file_with_errors_stays_as_it_is(profilec: Runs, write: Writes) -> None:
-    bad, good = write("bad.prof", "profile a where x <;"), write("good.prof", UGLY)
+def test_statements_with_errors_stay_as_they_are_and_the_others_are_formatted(profilec: Runs, write: Writes) -> None:
+    bad, good = write("bad.prof", f"profile bad where x <;\n{UGLY}"), write("good.prof", UGLY)
     run = profilec("fmt", "bad.prof", "good.prof")
     assert run.status == 2
     assert "bad.prof:1:" in run.err
-    assert bad.read_text() == "profile a where x <;"
+    assert bad.read_text().startswith("profile bad where x <;\n")
+    assert "PROFILE a WHERE x < 1" in bad.read_text()
     assert good.read_text() != UGLY
+
+
+def test_a_link_and_its_file_s_permissions_stay(profilec: Runs, write: Writes, tmp_path: Path) -> None:
+    path = write("a.prof", UGLY)
+    path.chmod(0o640)
+    (tmp_path / "link.prof").symlink_to("a.prof")
+    assert profilec("fmt", "link.prof").status == 0
+    assert (tmp_path / "link.prof").is_symlink()
+    assert path.read_text() != UGLY
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.prof", "link.prof"]

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import `asking`, and the three forms of the differential test."""
+"""Lets the tests of this folder import its modules, and the engines of the differential test."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def write_condition(node: ir.Condition, writing: Writing) -> exp.Expr:
     match node:
         case ir.Literal(truth):
             return _truth(truth, writing)
-        case ir.And(operands) if _between(node) is not None and len(operands) == 2:
-            return _write_between(node, writing)
+        case ir.And() if (between := _between(node)) is not None:
+            return _write_between(*between, writing)
         case ir.And(operands):
             return _join(exp.And, [write_condition(operand, writing) for operand in operands])
         case ir.Or(operands):
@@ -162,8 +162,7 @@ def _between(node: ir.And) -> tuple[ir.Scalar, ir.Scalar, ir.Scalar] | None:
     return None
 
 
-def _write_between(node: ir.And, writing: Writing) -> exp.Expr:
-    item, low, high = _between(node) or (ir.NULL, ir.NULL, ir.NULL)
+def _write_between(item: ir.Scalar, low: ir.Scalar, high: ir.Scalar, writing: Writing) -> exp.Expr:
     sides = _sides(">=", (item, low, high), writing)
     item_node, low_node, high_node = _collated(">=", sides, (item, low, high), writing)
     return exp.Between(this=item_node, low=low_node, high=high_node)

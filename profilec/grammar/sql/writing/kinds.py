@@ -53,8 +53,8 @@ class Kinds:
             case ir.Call("COALESCE", arguments):
                 kinds = [self.of(argument, arrays) for argument in arguments]
                 return next((kind for kind in kinds if kind not in (None, Kind.NULL)), None)
-            case ir.Call("+" | "-", arguments) if shift_of(arguments) is not None:
-                time, span = shift_of(arguments) or (scalar, Interval(0, 0, 0))
+            case ir.Call("+" | "-", arguments) if (shift := shift_of(arguments)) is not None:
+                time, span = shift
                 kind = self.of(time, arrays)
                 return Kind.TIMESTAMP if kind in _TIMES and span.nanos else kind
             case ir.Call(function, _):
@@ -171,8 +171,8 @@ def _of_scalars(scalars: tuple[ir.Scalar, ...], kinds: Kinds, arrays: tuple[ir.A
             case ir.Call("COALESCE", arguments):
                 _of_scalars(arguments, kinds, arrays)
                 kinds.unite(arguments, arrays)
-            case ir.Call("+" | "-", arguments) if shift_of(arguments) is not None:
-                time, span = shift_of(arguments) or (scalar, Interval(0, 0, 0))
+            case ir.Call("+" | "-", arguments) if (shift := shift_of(arguments)) is not None:
+                time, span = shift
                 _of_scalars((time,), kinds, arrays)
                 kind = kinds.of(time, arrays)
                 if kind is None and span.nanos:
@@ -195,8 +195,8 @@ def _keys(scalar: ir.Scalar, arrays: tuple[ir.Attribute, ...]) -> list[Key]:
             return [_key(scalar, arrays)]
         case ir.Call("COALESCE", arguments):
             return [key for argument in arguments for key in _keys(argument, arrays)]
-        case ir.Call("+" | "-", arguments) if shift_of(arguments) is not None:
-            time, span = shift_of(arguments) or (scalar, Interval(0, 0, 0))
+        case ir.Call("+" | "-", arguments) if (shift := shift_of(arguments)) is not None:
+            time, span = shift
             return [] if span.nanos else _keys(time, arrays)
     return []
 

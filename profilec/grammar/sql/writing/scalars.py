@@ -79,8 +79,8 @@ def _call(node: ir.Call, writing: Writing, wide: bool) -> exp.Expr:
         form_of(node, writing)
         check_digits(node, writing)
     match node:
-        case ir.Call("+" | "-", arguments) if shift_of(arguments) is not None:
-            return _shift(node, writing)
+        case ir.Call("+" | "-", arguments) if (shift := shift_of(arguments)) is not None:
+            return _shift(node.function, *shift, writing)
         case ir.Call("+" | "-" | "*" | "/" | "%", _):
             return _arithmetic(node, writing, wide)
         case ir.Call("NEGATE", (operand,)):
@@ -164,17 +164,16 @@ def _whole(node: ir.Scalar) -> int:
 _UNITS = ((NANOS_PER_SECOND, "SECOND"), (NANOS_PER_MICRO, "MICROSECOND"))
 
 
-def _shift(node: ir.Call, writing: Writing) -> exp.Expr:
+def _shift(operator: str, time: ir.Scalar, span: Interval, writing: Writing) -> exp.Expr:
     """Months first, then days, then time, as here."""
     writing.need("intervals", "an interval")
-    time, span = shift_of(node.arguments) or (node, Interval(0, 0, 0))
     amounts = [(span.months, "MONTH"), (span.days, "DAY")]
     unit, name = next((unit for unit in _UNITS if span.nanos % unit[0] == 0), (0, ""))
     if not unit:
         raise refused(f"{writing.name} keeps no nanoseconds")
     amounts.append((span.nanos // unit, name))
     result = write_scalar(time, writing)
-    operation = exp.Add if node.function == "+" else exp.Sub
+    operation = exp.Add if operator == "+" else exp.Sub
     for amount, name in amounts:
         if amount:
             interval = exp.Interval(this=exp.Literal.string(str(amount)), unit=exp.Var(this=name))
