@@ -41,7 +41,9 @@ def matches(image: Image, document: dict[str, Any], store: list[dict[str, Any]])
         tests = image.entry_tests[image.entry_off[entry] : image.entry_off[entry + 1]]
         residual = image.entry_residual[entry]
         if all(holds[test] for test in tests) and (residual < 0 or _residual(image, residual, holds, joins)):
-            found.update(image.entry_profiles[image.entry_profile_off[entry] : image.entry_profile_off[entry + 1]].tolist())
+            found.update(
+                image.entry_profiles[image.entry_profile_off[entry] : image.entry_profile_off[entry + 1]].tolist()
+            )
     return sorted(found)
 
 
@@ -78,7 +80,29 @@ def lowered(*conditions: ir.Condition) -> Image:
 
 NAMES = ("a", "b", "c", "tags")
 CONSTANTS = (1, 2, Decimal("2.5"), "", "ab", "abc", "b%", "é", True, False, 2**53 + 1)
-VALUES = (None, 0, 1, 1.5, 2, 2.5, 3, 2**53, 2**53 + 1, "", "a", "ab", "abc", "abd", "xab", "b%", "é", True, False, [1], ["ab", None])
+VALUES = (
+    None,
+    0,
+    1,
+    1.5,
+    2,
+    2.5,
+    3,
+    2**53,
+    2**53 + 1,
+    "",
+    "a",
+    "ab",
+    "abc",
+    "abd",
+    "xab",
+    "b%",
+    "é",
+    True,
+    False,
+    [1],
+    ["ab", None],
+)
 
 
 def signed_leaf(rng: random.Random) -> ir.Condition:
@@ -102,9 +126,7 @@ def signed_leaf(rng: random.Random) -> ir.Condition:
             ir.ForAll(ir.Compare(operator, ir.Attribute(ir.OLD, ("a",)), constant), ir.WHOLE_STORE),
         )
     )
-    return rng.choice(
-        (leaf, leaf, ir.Not(leaf), ir.Not(ir.IsTruth(leaf, True)), ir.Not(ir.IsTruth(leaf, False)))
-    )
+    return rng.choice((leaf, leaf, ir.Not(leaf), ir.Not(ir.IsTruth(leaf, True)), ir.Not(ir.IsTruth(leaf, False))))
 
 
 def normal_form(rng: random.Random, depth: int) -> ir.Condition:

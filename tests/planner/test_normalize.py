@@ -285,8 +285,12 @@ def test_plain_conditions_are_those_that_no_rule_touches(monkeypatch: pytest.Mon
 def test_the_short_way_leads_where_the_rules_lead() -> None:
     rng = random.Random(9)
     conditions = [ir.and_([random_condition(rng) for _ in range(rng.randint(2, 4))]) for _ in range(4000)]
-    for text in ("10 <= a <= 30 AND b IN ('y', 'x', 'y')", "c = 1 AND a BETWEEN 0.5 AND 3", "1 < a AND b IN (2, 0.5, 3)"):
-        conditions.append(parse_condition(text).node)
+    written = (
+        "10 <= a <= 30 AND b IN ('y', 'x', 'y')",
+        "c = 1 AND a BETWEEN 0.5 AND 3",
+        "1 < a AND b IN (2, 0.5, 3)",
+    )
+    conditions += [parse_condition(text).node for text in written]
     tidy = [condition for condition in conditions if not is_plain(condition) and tidied(condition) is not None]
     assert len(tidy) > 20
     for condition in tidy:
