@@ -82,6 +82,7 @@ def compile(
     with _collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
         for statement in opened.statements(known, chosen.limits, pool.normal_forms):
             compiled.take(statement, is_normal=statement.condition in pool.latest)
+    diagnostics.sort(key=opened.place_of)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
     return compiled.finish()

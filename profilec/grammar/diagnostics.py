@@ -75,7 +75,6 @@ CODES: dict[str, str] = {
     # PC4xx: examples
     "PC401": "a document of ACCEPTS that the profile does not match",
     "PC402": "a document of REJECTS that the profile matches",
-    "PC403": "an example that no profile can be asked about",
     # PC5xx: SQL
     "PC501": "SQL that cannot be read",
     "PC502": "SQL that the language cannot say",

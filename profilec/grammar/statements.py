@@ -372,7 +372,12 @@ class _Reader:
 
 
 def _findings(condition: Located, text: str, schema: Schema | None, faults: list[TextError]) -> list[TextError]:
-    """What the checks find; where the text has errors already, what stands in for them deserves no warnings."""
+    """What the checks find; where the text has errors already, what stands in for them deserves no warnings.
+
+    The checks recurse, so that what is nested too deep is not looked into.
+    """
+    if any(fault.code == "PC301" for fault in faults):
+        return []
     found = findings(condition, text, schema)
     return [finding for finding in found if not finding.code.startswith("PC6")] if _has_error(faults) else found
 

@@ -64,9 +64,15 @@ def _rules(given: str | Iterable[str] | None) -> frozenset[str] | None:
     return frozenset(_known("rule", name, names) for name in given)
 
 
+_MOST = {"max_depth": 300}
+"""The passes recurse: deeper conditions than this would exhaust Python's stack."""
+
+
 def _positive(name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} takes a whole number from 1, not {value!r}")
+    if value > _MOST.get(name, value):
+        raise ValueError(f"{name} takes at most {_MOST[name]}, not {value:,}")
     return value
 
 

@@ -73,6 +73,12 @@ class Source:
                     self._report(_declared_twice(field, known, first, file, line, column))
         return Schema(tuple(field for field, _ in fields.values())) if found else None
 
+    def place_of(self, diagnostic: Diagnostic) -> tuple[int, int, int]:
+        """What orders diagnostics: their files in the order read, then line and column."""
+        files = [file for file, _ in self._texts]
+        place = files.index(diagnostic.file) if diagnostic.file in files else -1
+        return place, diagnostic.line or 0, diagnostic.column or 0
+
     def statements(
         self, schema: Schema | None, limits: Limits, parse_many: ParseMany | None = None
     ) -> Iterator[ProfileStatement]:

@@ -60,12 +60,12 @@ def by_profile(cases: tuple[CorpusCase, ...]) -> dict[str, list[CorpusCase]]:
 
 def set_aside() -> list[tuple[str, str, str]]:
     """Place, heading and our answer of each case that is set aside."""
-    return [(place, heading, answer) for place, heading, answer in _rows("set_aside.txt")]
+    return [tuple(row) for row in _rows("set_aside.txt")]
 
 
 def rulings() -> dict[str, str]:
     """Place and our answer of each case on which SQL engines differ."""
-    return {place: answer for place, answer in _rows("rulings.txt")}
+    return dict(_rows("rulings.txt"))
 
 
 def headings() -> set[str]:
@@ -74,6 +74,6 @@ def headings() -> set[str]:
     return {line.split("|")[1].strip() for line in table.splitlines()[2:] if line.startswith("|")}
 
 
-def _rows(name: str) -> list[list[str]]:
+def _rows(name: str) -> list[Any]:
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     return [[cell.strip() for cell in line.split("|")] for line in lines if line and not line.startswith("#")]

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import duckdb
-import profilec
 import pytest
 from corpus_cases import FILES, FOLDER, TRUTHS, CorpusCase, by_profile, headings, read, rulings, set_aside
 from engines import three_forms
+
+import profilec
 from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
 

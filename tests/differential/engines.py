@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from structures import Document
+from tables import arrow_table, pandas_frame
+
 import profilec
 from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
-from structures import Document
-from tables import arrow_table, pandas_frame
 
 MATCHERS = ("scan", "bitmap")
 Answer = bool | None
@@ -39,7 +40,7 @@ class Case:
 
 
 @dataclass
-class Disagreement(AssertionError):
+class DisagreementError(AssertionError):
     """One truth that profilec got wrong."""
 
     asked: str
@@ -72,7 +73,7 @@ def check(case: Case, *, explained: bool = False) -> None:
     """Asks every engine.
 
     Raises:
-        Disagreement: the first wrong answer.
+        DisagreementError: the first wrong answer.
     """
     _check_reference(case)
     for matcher in MATCHERS:
@@ -86,7 +87,7 @@ def _check_reference(case: Case) -> None:
         for p, node in enumerate(nodes):
             truth = evaluate(node, document, case.earlier, schema)
             if truth is not case.truths[d][p]:
-                raise Disagreement("reference", p, d, WORDS[truth], case)
+                raise DisagreementError("reference", p, d, WORDS[truth], case)
 
 
 def three_forms(profiles: Sequence[str]) -> dict[str, str]:
@@ -115,7 +116,7 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
             for p in range(len(case.profiles)):
                 truth = profiles.why(document, f"{p} TRUE").truth
                 if truth is not case.truths[d][p]:
-                    raise Disagreement("why", p, d, WORDS[truth], case)
+                    raise DisagreementError("why", p, d, WORDS[truth], case)
 
 
 def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:
@@ -131,7 +132,7 @@ def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:
         for p, name in enumerate(expected):
             got = [id_ for id_ in ids if id_.split()[0] == str(p)]
             if got != [name]:
-                raise Disagreement(f"{asked}, options {case.rules}", p, d, f"matches {got}", case)
+                raise DisagreementError(f"{asked}, options {case.rules}", p, d, f"matches {got}", case)
     if n_documents != len(case.documents):
         raise AssertionError(f"{asked}: {n_documents} answers for {len(case.documents)} documents")
 
@@ -162,5 +163,3 @@ def smaller_documents(document: Any) -> Iterator[Any]:
                 yield document[:place] + document[place + 1 :]
                 for smaller in smaller_documents(value):
                     yield [*document[:place], smaller, *document[place + 1 :]]
-
-

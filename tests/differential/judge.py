@@ -22,8 +22,6 @@ from typing import Any, TypeAlias
 
 from structures import (
     Alike,
-    All,
-    Any_,
     Arithmetic,
     Bare,
     Between,
@@ -31,7 +29,9 @@ from structures import (
     Column,
     Comparison,
     Condition,
+    Conjunction,
     Contains,
+    Disjunction,
     Document,
     Elements,
     Function,
@@ -361,9 +361,9 @@ class Judge:
                 return (self.decide(operand, scope) is truth) is not negated
             case Negation(operand):
                 return self.negate(self.decide(operand, scope))
-            case All(operands):
+            case Conjunction(operands):
                 return self.all([self.decide(operand, scope) for operand in operands])
-            case Any_(operands):
+            case Disjunction(operands):
                 return self.any([self.decide(operand, scope) for operand in operands])
         return self.decide_over_many(node, scope)
 

@@ -12,8 +12,6 @@ from decimal import Decimal
 
 from structures import (
     Alike,
-    All,
-    Any_,
     Arithmetic,
     Bare,
     Between,
@@ -21,7 +19,9 @@ from structures import (
     Column,
     Comparison,
     Condition,
+    Conjunction,
     Contains,
+    Disjunction,
     Elements,
     Function,
     Given,
@@ -110,9 +110,9 @@ class Printer:
             case Negation(operand):
                 sign = "¬" if self._spelling.random() < 0.1 else self._word("NOT") + " "
                 return sign + self.condition(operand, _NOT), _NOT
-            case All(operands):
+            case Conjunction(operands):
                 return self._joined(operands, ("AND", "∧"), _NOT), _AND
-            case Any_(operands):
+            case Disjunction(operands):
                 return self._joined(operands, ("OR", "∨"), _AND), _OR
         return self._over_many(node), _PREDICATE
 
@@ -160,7 +160,7 @@ class Printer:
         text = parts[0]
         for part in parts[1:]:
             word = words[1] if self._spelling.random() < 0.1 else self._word(words[0])
-            gap = self._spelling.choices((" ", "\n  ", " /* ; ' */ ", " -- ( \" ;\n "), (90, 6, 2, 2))[0]
+            gap = self._spelling.choices((" ", "\n  ", " /* ; ' */ ", ' -- ( " ;\n '), (90, 6, 2, 2))[0]
             text += f"{gap}{word} {part}"
         return text
 

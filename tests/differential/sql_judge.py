@@ -16,14 +16,14 @@ from typing import Any
 import duckdb
 from structures import (
     Alike,
-    All,
-    Any_,
     Arithmetic,
     Bare,
     Between,
     Column,
     Comparison,
     Condition,
+    Conjunction,
+    Disjunction,
     Document,
     Function,
     Given,
@@ -83,9 +83,9 @@ class SqlPrinter:
                 return f"({self.condition(operand)} IS {self.no(negated)}{word})"
             case Negation(operand):
                 return f"(NOT {self.condition(operand)})"
-            case All(operands):
+            case Conjunction(operands):
                 return self.joined("AND", [self.condition(operand) for operand in operands])
-            case Any_(operands):
+            case Disjunction(operands):
                 return self.joined("OR", [self.condition(operand) for operand in operands])
             case Quantified():
                 return self.quantified(node)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-Plain: TypeAlias = None | bool | int | Decimal | str | datetime.date | datetime.datetime
+Plain: TypeAlias = bool | int | Decimal | str | datetime.date | datetime.datetime | None
 
 
 # Scalars.
@@ -161,14 +161,14 @@ class Negation:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class Conjunction:
     """AND."""
 
     operands: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any_:
+class Disjunction:
     """OR."""
 
     operands: tuple[Condition, ...]
@@ -213,7 +213,7 @@ class Quantified:
 
 
 Condition: TypeAlias = (
-    Truth | Bare | Comparison | Between | OneOf | Alike | Regex | Null | Is | Negation | All | Any_
+    Truth | Bare | Comparison | Between | OneOf | Alike | Regex | Null | Is | Negation | Conjunction | Disjunction
     | Elements | Contains | Records | Quantified
 )  # fmt: skip
 

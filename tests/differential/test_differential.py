@@ -15,7 +15,7 @@ from collections import Counter
 
 import pytest
 import regressions
-from engines import Case, Disagreement, check, half_of_rules, schema_text, smaller_documents
+from engines import Case, DisagreementError, check, half_of_rules, schema_text, smaller_documents
 from generator import worlds
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from judge import Judge
@@ -49,7 +49,7 @@ def judged(world: World) -> Case:
     )
 
 
-def reduced(failure: Disagreement, world: World) -> Case:
+def reduced(failure: DisagreementError, world: World) -> Case:
     """The smallest case with the failing profile that still fails: one document, as few keys as will do."""
     judge = Judge(world.earlier, TYPES if world.schema else None)
     condition = world.conditions[failure.profile]
@@ -76,7 +76,7 @@ def reduced(failure: Disagreement, world: World) -> Case:
 def fails(case: Case) -> bool:
     try:
         check(case, explained=True)
-    except Disagreement:
+    except DisagreementError:
         return True
     return False
 
@@ -88,7 +88,7 @@ def test_profilec_agrees_with_the_judges(capsys: pytest.CaptureFixture[str]) -> 
         print(f"\ndifferential test: PROFILEC_DIFFERENTIAL_SEED={first_seed}")
     deadline = time.monotonic() + SECONDS
     counts: Counter[str] = Counter()
-    last: list[tuple[Disagreement, World]] = []
+    last: list[tuple[DisagreementError, World]] = []
 
     def search(world: World) -> None:
         if time.monotonic() > deadline and not last:
@@ -96,7 +96,7 @@ def test_profilec_agrees_with_the_judges(capsys: pytest.CaptureFixture[str]) -> 
         case = judged(world)
         try:
             check(case, explained=world.style % 4 == 0)
-        except Disagreement as failure:
+        except DisagreementError as failure:
             last[:] = [(failure, world)]
             raise
         counts.update(worlds=1, profiles=len(case.profiles), truths=len(case.profiles) * len(case.documents))
@@ -116,7 +116,7 @@ def test_profilec_agrees_with_the_judges(capsys: pytest.CaptureFixture[str]) -> 
         )(run)
         try:
             run()
-        except Disagreement as failure:
+        except DisagreementError as failure:
             smallest, world = last[0]
             path = regressions.save(reduced(smallest, world), f"seed {first_seed + round_}; {smallest.asked}")
             pytest.fail(f"{failure}\nsaved as {path}", pytrace=False)

@@ -16,17 +16,18 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import profilec
 import pytest
-from engines import Case, Disagreement, check, schema_text
+from engines import Case, DisagreementError, check, schema_text
 from generator import make_world
 from judge import Answer, Judge, Scope, Value
 from pools import TYPES
 from printing import profile_text
-from profilec.grammar.parse import parse_condition
-from profilec.planner.reference import evaluate
 from sql_judge import SqlJudge, SqlPrinter
 from structures import Alike, Bare, Column, Condition, Document, Elements, Is, Null, OneOf, Quantified, Shift, World
+
+import profilec
+from profilec.grammar.parse import parse_condition
+from profilec.planner.reference import evaluate
 
 FOCUSES = (None, "calls", None, "text", "calls")
 N_WORLDS = 500
@@ -450,7 +451,11 @@ class WithoutATimeIsWithin(Judge):
 
 
 MUTANTS = sorted(
-    (found for found in globals().values() if isinstance(found, type) and issubclass(found, Judge) and found is not Judge),
+    (
+        found
+        for found in globals().values()
+        if isinstance(found, type) and issubclass(found, Judge) and found is not Judge
+    ),
     key=lambda mutant: mutant.__name__,
 )
 
@@ -536,7 +541,7 @@ def test_a_bug_planted_in_the_sql_is_caught(mutant: type[SqlPrinter]) -> None:
 def wrong_about(asked: str, case: Case) -> bool:
     try:
         check(case, explained=True)
-    except Disagreement as failure:
+    except DisagreementError as failure:
         return failure.asked.startswith(asked)
     return False
 

@@ -78,11 +78,13 @@ def outcome_of(block: Block, folder: Path) -> Outcome:
     """Runs `profilec test` over the block in an empty folder."""
     (folder / FILE).write_text(block.text, "utf-8")
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            profilec_test([FILE], format_="json", option=None)
-        except typer.Exit:
-            pass
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        contextlib.suppress(typer.Exit),
+    ):
+        profilec_test([FILE], format_="json", option=None)
     return Outcome(json.loads(out.getvalue() or "[]"), err.getvalue())
 
 

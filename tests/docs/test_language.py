@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.docs.prof_blocks import DOCS, Block, assert_proves_itself, blocks_in, fences, parameters
 
 from profilec.grammar.lexer import RESERVED
 from profilec.values.functions import CAST_TYPES, FUNCTIONS
 from profilec.values.types import TYPE_NAMES
+from tests.docs.prof_blocks import DOCS, Block, assert_proves_itself, blocks_in, fences, parameters
 
 TEXT = (DOCS / "language.md").read_text("utf-8")
 
@@ -20,7 +20,6 @@ def test_blocks_prove_themselves(block: Block, tmp_path: Path) -> None:
 def test_no_block_goes_unexecuted() -> None:
     """A block is a `prof` one, or the `text` that belongs to the `prof` before it."""
     blocks = list(blocks_in(TEXT))
-    assert len(blocks) > 40
     assert all(block.said is not None or "ACCEPTS" in block.text or "REJECTS" in block.text for block in blocks)
     found = fences(TEXT)
     assert found.count("prof") == len(blocks)

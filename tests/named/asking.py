@@ -1,30 +1,21 @@
-"""One question to the public API, asked in every way that there is."""
+"""Short questions to the public API, for tests that ask many: by every matcher, with all rules and with none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import profilec
 import pytest
-from engines import MATCHERS, WORDS, three_forms
+from truths import OPTIONS, truths_by
+
+import profilec
 
 Document = Mapping[str, Any]
-OPTIONS = [{"matcher": matcher, "rules": rules} for matcher in MATCHERS for rules in ("all", "none")]
 
 
 def truth(where: str, document: Document, *earlier: Document, schema: Any = None) -> bool | None:
-    """The truth of a condition: by both matchers, with all rules and none, one by one, in a batch, and by `why`."""
-    truths = set()
-    for options in OPTIONS:
-        profiles = profilec.compile(three_forms([where]), schema=schema, options=options)
-        profiles.documents.extend(list(earlier))
-        ids = profiles.match(document)
-        assert [list(found) for found in profiles.match_batch([document, document])] == [ids, ids]
-        assert len(ids) == 1, f"exactly one of TRUE, FALSE and UNKNOWN should match, not {ids}"
-        explained = profiles.why(document, "0 TRUE").truth
-        assert ids == [f"0 {WORDS[explained]}"], f"why says {explained}"
-        truths.add(explained)
+    """The truth of a condition; None is UNKNOWN. All ways of asking must agree."""
+    truths = {truths_by(options)(where, document, earlier, schema) for options in OPTIONS}
     assert len(truths) == 1, truths
     return truths.pop()
 

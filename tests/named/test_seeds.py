@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import profilec
 import pytest
+
+import profilec
 
 MATCHERS = ("scan", "bitmap")
 

@@ -6,9 +6,10 @@ import random
 import re
 import time
 
-import profilec
 import pytest
 from asking import refused, truth
+
+import profilec
 
 UNKNOWN = None
 
@@ -109,7 +110,9 @@ class TestPatterns:
 
     def test_a_pattern_per_document(self) -> None:
         profiles = profilec.compile({"p": "a LIKE b", "q": "a NOT LIKE b ESCAPE '!'"})
-        assert [list(ids) for ids in profiles.match_batch([{"a": "x", "b": b} for b in ("x", "_", "y", "!", 5, None)])] == [
+        assert [
+            list(ids) for ids in profiles.match_batch([{"a": "x", "b": b} for b in ("x", "_", "y", "!", 5, None)])
+        ] == [
             ["p"],
             ["p"],
             ["q"],
@@ -155,19 +158,28 @@ class TestTheParser:
         profiles = profilec.compile(wheres)
         for id_, where in wheres.items():
             alone = profilec.compile({id_: where})
-            for document in ({"a": "x1", "n": 1}, {"a": "1x", "n": -1}, {"a": "x", "n": 3}, {"a 1": 1}, {"a 2": 1}, {"a": "--"}):
+            for document in (
+                {"a": "x1", "n": 1},
+                {"a": "1x", "n": -1},
+                {"a": "x", "n": 3},
+                {"a 1": 1},
+                {"a 2": 1},
+                {"a": "--"},
+            ):
                 assert (id_ in profiles.match(document)) == bool(alone.match(document)), (id_, document)
 
     def test_a_bad_literal_of_a_good_shape_is_refused(self) -> None:
         with pytest.raises(profilec.ProfileError) as caught:
-            profilec.compile({"good": "d = DATE '2024-02-29'", "bad": "d = DATE '2023-02-29'", "fine": "d = DATE '2024-03-01'"})
+            profilec.compile(
+                {"good": "d = DATE '2024-02-29'", "bad": "d = DATE '2023-02-29'", "fine": "d = DATE '2024-03-01'"}
+            )
         assert [(found.code, found.profile) for found in caught.value.diagnostics] == [("PC207", "bad")]
 
     @pytest.mark.parametrize(
         "fault",
         [
             "PROFILE bad WHERE a = 'unclosed",
-            "PROFILE bad WHERE a = \"unclosed",
+            'PROFILE bad WHERE a = "unclosed',
             "PROFILE bad WHERE `a = 1",
             "PROFILE bad WHERE (a = 1",
             "PROFILE bad WHERE a = 1 /* never closed",
@@ -175,14 +187,16 @@ class TestTheParser:
             "PROFILE bad WHERE a = 1",
             "PROFILE bad a = 1;",
             "SCHEMA (a NUMBER",
-            "PROFILE bad WHERE a = 1 ACCEPTS {\"a\": ;",
-            "PROFILE bad WHERE a = 1 ACCEPTS {\"a\": \"unclosed};",
+            'PROFILE bad WHERE a = 1 ACCEPTS {"a": ;',
+            'PROFILE bad WHERE a = 1 ACCEPTS {"a": "unclosed};',
             "what is this;",
             ");",
         ],
     )
     def test_a_fault_loses_no_good_profile(self, fault: str) -> None:
-        text = f"PROFILE one WHERE a = 1;\n\n{fault}\n\nPROFILE two WHERE a = 'it''s; fine';\nPROFILE three WHERE a = 3;\n"
+        text = (
+            f"PROFILE one WHERE a = 1;\n\n{fault}\n\nPROFILE two WHERE a = 'it''s; fine';\nPROFILE three WHERE a = 3;\n"
+        )
         profiles = profilec.compile(text, on_error="skip")
         assert profiles.ids == ["one", "two", "three"]
         errors = [found for found in profiles.diagnostics if found.severity == "error"]
@@ -249,7 +263,9 @@ class TestEntries:
             ]
 
     def test_equal_profiles_are_all_named(self) -> None:
-        profiles = profilec.compile({"a": "x = 1 AND y = 2", "b": "y = 2 AND 1 = x", "c": "x = 1 AND y = 2", "d": "x = 2"})
+        profiles = profilec.compile(
+            {"a": "x = 1 AND y = 2", "b": "y = 2 AND 1 = x", "c": "x = 1 AND y = 2", "d": "x = 2"}
+        )
         assert profiles.match({"x": 1, "y": 2}) == ["a", "b", "c"]
 
     def test_a_profile_of_several_entries_is_named_once(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import profilec
 from profilec.grammar import ir
 from profilec.planner.lower import ImageBuilder, TooComplexError
 from profilec.planner.lower.describe import describe_residual, describe_test
@@ -221,3 +222,14 @@ def test_same_profiles_give_the_same_image() -> None:
     for name in first.__slots__:
         left, right = getattr(first, name), getattr(second, name)
         assert np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right, name
+
+
+def test_the_deepest_condition_allowed_is_compiled_matched_and_explained() -> None:
+    half = 149
+    text = "(a = 1 OR (b = 1 AND " * half + "c = 1" + "))" * half
+    profiles = profilec.compile({"p": text}, options={"max_depth": 300})
+    assert profiles.match({"b": 1, "c": 1}) == ["p"]
+    assert profiles.why({"b": 1}, "p").truth is None
+    assert "a = 1" in profiles.explain("p")
+    with pytest.raises(ValueError, match="at most 300"):
+        profilec.compile({"p": text}, options={"max_depth": 301})

@@ -114,24 +114,25 @@ def skeleton_of(condition: ir.Condition, table: LeafTable, max_terms: int) -> Sk
     """
     known: dict[ir.Condition, tuple[Skeleton, int]] = {}
 
+    # Two frames a level (this and a comprehension), as everywhere: `max_depth` counts on it.
     def build(node: ir.Condition) -> tuple[Skeleton, int]:
         found = known.get(node)
-        if found is None:
-            found = known[node] = _build_node(node)
-        return found
-
-    def _build_node(node: ir.Condition) -> tuple[Skeleton, int]:
-        if type(node) is ir.Literal:
-            return node.truth is True, 1
-        if type(node) is not ir.And and type(node) is not ir.Or:
+        if found is not None:
+            return found
+        if type(node) is ir.And or type(node) is ir.Or:
+            built = [build(operand) for operand in node.operands]
+            leaves = sum([size for _, size in built])
+            if leaves > max_terms:
+                raise TooComplexError(f"its normal form has more than {max_terms:,} terms")
+            parts = [part for part, _ in built]
+            found = all_of(_with_ranges(parts, table)) if type(node) is ir.And else any_of(parts), leaves
+        elif type(node) is ir.Literal:
+            found = node.truth is True, 1
+        else:
             added = table.add(node)
-            return (added if isinstance(added, Join) else Row(added)), 1
-        built = [build(operand) for operand in node.operands]
-        leaves = sum([size for _, size in built])
-        if leaves > max_terms:
-            raise TooComplexError(f"its normal form has more than {max_terms:,} terms")
-        parts = [part for part, _ in built]
-        return (all_of(_with_ranges(parts, table)) if type(node) is ir.And else any_of(parts)), leaves
+            found = added if isinstance(added, Join) else Row(added), 1
+        known[node] = found
+        return found
 
     return build(condition)[0]
 
