@@ -181,7 +181,7 @@ class _Compilation:
                 profile=statement.id,
                 source_line=statement.where.partition("\n")[0],
                 source_column=statement.column,
-            )  # fmt: skip
+            )
         )
 
 
@@ -209,6 +209,14 @@ class ProfileSet:
         self._image = compiled.builder.build()
         self.plan: Plan = plan_of(self._image, compiled.options)
         """What was chosen, and why."""
+        self._executor = Executor(self._image, self.plan.matcher)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the executor, which is made again from the image."""
+        return {name: value for name, value in self.__dict__.items() if name != "_executor"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._executor = Executor(self._image, self.plan.matcher)
 
     @property

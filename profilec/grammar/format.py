@@ -23,7 +23,7 @@ from profilec.grammar.declare import ParsedProfile
 from profilec.grammar.diagnostics import Diagnostic, ProfileError, Source
 from profilec.grammar.lexer import tokens
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
-from profilec.grammar.parse import as_diagnostics, parse_statement
+from profilec.grammar.parse import as_diagnostics, parse_cut
 from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, TextError, not_utf8
 
 
@@ -125,13 +125,9 @@ class _Formatter:
 
     def _statement(self, cut: Cut) -> tuple[str, list[_Comment], int]:
         """A statement's text as it is to be written, the comments to go behind it, and where it ends."""
-        start, end, position, is_terminated = cut.start, cut.end, cut.next, cut.is_terminated
-        parsed, faults = parse_statement(self._text[start:end], self._limits)
-        if parsed is None and (restart := self._cutter.restart(start, end)) is not None:
-            end = position = restart
-            is_terminated = False
-            parsed, faults = parse_statement(self._text[start:end], self._limits)
-        if parsed is not None and not is_terminated:
+        parsed, faults, cut = parse_cut(self._cutter, cut, self._limits)
+        start, end, position = cut.start, cut.end, cut.next
+        if parsed is not None and not cut.is_terminated:
             last = len(self._text[start:end].rstrip())
             hint = "every statement ends with a `;`"
             faults.append(TextError("PC101", last, last, "expected `;` at the end of the statement", hint))

@@ -254,16 +254,29 @@ def json_end(text: str, start: int) -> int:
     Raises:
         TextError: it does not end.
     """
-    depth, position = 0, start
-    while part := _JSON_PART.match(text, position):
-        position = part.end()
-        character = part[0][0]
-        if character in "{[":
-            depth += 1
-        elif character in "}]":
-            depth -= 1
-            if not depth:
-                return position
+    position, unclosed = json_extent(text, start)
+    if not unclosed:
+        return position
     if text[position : position + 1] == '"':
         raise TextError("PC103", position, position + 1, "this quote is never closed")
     raise TextError("PC106", start, start + 1, f"this `{text[start]}` is never closed")
+
+
+def json_extent(text: str, start: int) -> tuple[int, list[int]]:
+    """Where the JSON value that opens at `start` ends, or cannot go on, and the brackets that are open there.
+
+    >>> json_extent('{"a": [1]}, 2', 0), json_extent('{"a": [1; 2', 0)
+    ((10, []), (8, [0, 6]))
+    """
+    unclosed: list[int] = []
+    position = start
+    while part := _JSON_PART.match(text, position):
+        character = part[0][0]
+        if character in "{[":
+            unclosed.append(position)
+        position = part.end()
+        if character in "}]":
+            unclosed.pop()
+            if not unclosed:
+                break
+    return position, unclosed

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
 from profilec.grammar.build import Builder
+from profilec.grammar.cut import Cut, Cutter
 from profilec.grammar.declare import Declarations, ParsedProfile, ParsedSchema
 from profilec.grammar.diagnostics import Diagnostic, ProfileError, Source
 from profilec.grammar.lexer import Token
@@ -29,7 +30,7 @@ from profilec.grammar.refusals import TextError
 from profilec.grammar.tables import tables
 from profilec.grammar.unexpected import Stop, explain
 
-__all__ = ["Limits", "Located", "parse_condition", "parse_statement"]
+__all__ = ["Limits", "Located", "parse_condition", "parse_cut", "parse_statement"]
 
 _Method: TypeAlias = Callable[[list[Any]], Any]
 _RECENT = 6
@@ -73,6 +74,27 @@ def parse_statement(
 ) -> tuple[ParsedProfile | ParsedSchema | None, list[TextError]]:
     """One statement, without its `;`, and all that is wrong with it. The statement is None where it cannot be read."""
     return run(text, "statement", limits)
+
+
+def parse_cut(
+    cutter: Cutter, cut: Cut, limits: Limits = DEFAULT_LIMITS
+) -> tuple[ParsedProfile | ParsedSchema | None, list[TextError], Cut]:
+    """The statement of a cut, all that is wrong with it, and the part of the cut that it is.
+
+    That is the whole, unless it cannot be read, or a statement that reads well ends where another may begin.
+    """
+    text, start = cutter.text, cut.start
+    restart = cutter.restart(cut)
+    if restart is not None:
+        parsed, faults = parse_statement(text[start:restart], limits)
+        part = Cut(cut.before, start, restart, is_terminated=False)
+        # PERF: where a file has no `;`, or a quote in it no end, the rest of it is looked at once, not for each line.
+        if parsed is not None or cut.last_fault >= start:
+            return parsed, faults, part
+    whole, faults_of_whole = parse_statement(text[start : cut.end], limits)
+    if whole is None and restart is not None:
+        return parsed, faults, part
+    return whole, faults_of_whole, cut
 
 
 def run(text: str, start: str, limits: Limits) -> tuple[Any, list[TextError]]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -31,7 +32,7 @@ from profilec.grammar.examples import Example
 from profilec.grammar.lexer import RESERVED, tokens
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.located import Located
-from profilec.grammar.parse import as_diagnostics, parse_statement, run
+from profilec.grammar.parse import as_diagnostics, parse_cut, parse_statement, run
 from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, TextError, not_utf8
 from profilec.grammar.shapes import ShapeCache
 from profilec.values.types import Field, Schema
@@ -121,7 +122,7 @@ def iter_profiles(
     waiting: list[ProfileStatement | _Deferred] = []  # what comes from the first deferred statement on
     n_deferred = 0
     while True:
-        found = frame(text, position)
+        found = None if cutter.is_inside(position) else frame(text, position)
         if found is not None and text[found.end()] == ";":
             name, quoted, properties, where = found.groups()
             if properties is None and (id_ := _plain_id(name, quoted)) is not None:
@@ -137,7 +138,7 @@ def iter_profiles(
                     else:
                         yield statement
                     continue
-                if parse_many is not None and cutter.restart(start, found.end()) is None:
+                if parse_many is not None and cutter.restart(Cut(position, start, found.end(), True)) is None:
                     waiting.append(_Deferred(position, id_, where, start))
                     position = found.end() + 1
                     n_deferred += 1
@@ -202,22 +203,19 @@ def read_schema(text: str, file: str | None, report: Report) -> list[tuple[Field
     [('x BOOLEAN', 2)]
     """
     text = text.removeprefix("\ufeff")
-    last = max((found.end() for found in _SCHEMA_WORD.finditer(text)), default=0)
+    words = [found.start() for found in _SCHEMA_WORD.finditer(text)]
     cutter, source = Cutter(text), Source(text, file)
     declared: list[tuple[Field, int, int]] = []
     position = 0
-    while position < last and (cut := cutter.cut(position)) is not None:
-        start, end = cut.start, cut.end
+    while words and position <= words[-1] and (cut := cutter.cut(position)) is not None:
+        start = cut.start
         position = cut.next
-        restart = cutter.restart(start, end)
+        restart = cutter.restart(cut)
         is_schema = _IS_SCHEMA.match(text, start) is not None
-        if not is_schema and (restart is None or not _SCHEMA_WORD.search(text, restart, end)):
+        if not is_schema and (restart is None or bisect_left(words, restart) == bisect_left(words, cut.end)):
             continue
-        parsed, faults = parse_statement(text[start:end])
-        if parsed is None and restart is not None:
-            position = restart
-            parsed, faults = parse_statement(text[start:restart])
-            cut = Cut(start, start, restart, is_terminated=False)
+        parsed, faults, cut = parse_cut(cutter, cut)
+        position = cut.next
         if not is_schema:
             continue
         if parsed is not None and not cut.is_terminated:
@@ -285,7 +283,9 @@ class _Reader:
 
         None where there is anything to report, and where there is no such condition.
         """
-        found = None if self.has_halves or not cut.is_terminated else _FRAME.match(self.text, cut.start)
+        if self.has_halves or not cut.is_terminated or self.cutter.restart(cut) is not None:
+            return None
+        found = _FRAME.match(self.text, cut.start)
         if found is None or found.end() > cut.end:
             return None
         where = found["where"].rstrip()
@@ -312,16 +312,12 @@ class _Reader:
         """The profile of a statement (None where it is a SCHEMA, or wrong), and where to read on."""
         text, start = self.text, cut.start
         self.check_halves(cut.before, start)
-        parsed, faults = parse_statement(text[start : cut.end], self._limits)
-        end, position, is_terminated = cut.end, cut.next, cut.is_terminated
-        if parsed is None and (restart := self.cutter.restart(start, cut.end)) is not None:
-            end = position = restart
-            is_terminated = False
-            parsed, faults = parse_statement(text[start:end], self._limits)
+        parsed, faults, cut = parse_cut(self.cutter, cut, self._limits)
+        end, position = cut.end, cut.next
         statement = text[start:end]
         if _IS_SCHEMA.match(statement):
             return None, position
-        if parsed is not None and not is_terminated:
+        if parsed is not None and not cut.is_terminated:
             faults.append(_unterminated(statement))
         profile = parsed if isinstance(parsed, ParsedProfile) else None
         if profile is not None:

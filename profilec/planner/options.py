@@ -80,6 +80,6 @@ def _known(what: str, name: Any, names: Iterable[str]) -> str:
     names = tuple(names)
     if name not in names:
         close = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         raise ValueError(f"no {what} {name!r}{hint} There are: {', '.join(names)}")
     return str(name)
