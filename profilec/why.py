@@ -20,7 +20,8 @@ from profilec.planner.explain import Explained
 from profilec.planner.lower.programs import ProgramBuilder
 from profilec.runtime.program import run_traced
 from profilec.values.kinds import Truth
-from profilec.values.types import Schema
+from profilec.values.paths import lookup
+from profilec.values.types import Schema, read_as
 
 _TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 _MOST_TEXT = 60
@@ -31,7 +32,8 @@ class Step:
     """One predicate or connective: its text and place in the source, the value that it saw, and its truth.
 
     `value` is that of the attribute or expression asked about, a tuple where there are several; None
-    for NULL, and for connectives and quantifiers, whose `seen` is empty. `depth` counts the connectives above.
+    for NULL, and for connectives, whose `seen` is empty. A quantifier's is the new document's time, where
+    it has a WITHIN. `depth` counts the connectives above.
     """
 
     text: str
@@ -94,11 +96,19 @@ def explain_truth(
     numbers = tuple((number, number) for number in range(len(program)))
     truth, traced = run_traced(program, numbers, document, documents)
     depth = _depths(located)
+    written_as = _written_as(located)
+    seen_in: dict[int, dict[ir.Scalar, Any]] = {}
+    for step in traced:
+        part = sources[step.start]
+        operands = _operands(part, step.values) or _time_asked(part.node, document, schema)
+        seen_in.setdefault(id(written_as[id(part)]), {}).update(operands)
     source = Source(where)
     steps = []
     for step in sorted(traced, key=lambda step: _order(sources[step.start])):
         part = sources[step.start]
-        seen = _operands(part, step.values)
+        if written_as[id(part)] is not part:
+            continue
+        seen = list(seen_in[id(part)].items())
         line, column = source.position(part.start)
         steps.append(
             Step(
@@ -128,6 +138,27 @@ def _depths(located: Located) -> dict[int, int]:
         below = depth + isinstance(part.node, ir.And | ir.Or | ir.Not | ir.IsTruth)
         pending.extend((inner, below) for inner in part.parts)
     return depths
+
+
+def _written_as(located: Located) -> dict[int, Located]:
+    """For each part of a condition the outermost one of the same text: BETWEEN is two comparisons under an AND."""
+    outermost: dict[int, Located] = {}
+    pending = [(located, located)]
+    while pending:
+        part, above = pending.pop()
+        whole = above if (part.start, part.end) == (above.start, above.end) else part
+        outermost[id(part)] = whole
+        pending.extend((inner, whole) for inner in part.parts)
+    return outermost
+
+
+def _time_asked(node: ir.Node, document: Mapping[str, Any], schema: Schema | None) -> list[tuple[ir.Scalar, Any]]:
+    """The attribute that a quantifier's WITHIN asks of the new document, and its value."""
+    if not isinstance(node, ir.Exists | ir.ForAll) or node.scope.within_of is None:
+        return []
+    parts = node.scope.within_of
+    declared = None if schema is None else schema.type_of(parts)
+    return [(ir.Attribute(ir.NEW, parts), read_as(lookup(document, parts), declared))]
 
 
 def _operands(part: Located, values: tuple[Any, ...]) -> list[tuple[ir.Scalar, Any]]:

@@ -105,7 +105,7 @@ def _rows(path: Path, findings: terminal.Findings) -> Iterator[tuple[str | None,
             for row in chunk.rows():
                 names = list(row)
                 id_column = "id" if "id" in row else names[0]
-                where_column = next((name for name in _CONDITION_COLUMNS if name in row), names[-1])
+                where_column = next((name for name in _CONDITION_COLUMNS if name in row), names[:2][-1])
                 id_, where = row[id_column], row[where_column]
                 yield None if id_ is None else str(id_), "" if where is None else str(where)
     except InputError as error:

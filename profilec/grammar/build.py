@@ -407,11 +407,23 @@ class Builder:
         self._variables.append((name, scope))
 
     def _gathered(self, kind: type[ir.And] | type[ir.Or], left: Located, right: Located) -> Located:
+        if type(right.node) is ir.Constant:
+            right = self._alternative(left.parts[-1] if left.pending is kind else left, right)
         right = self._condition(right)
         if left.pending is kind:
             extend(left, right)
             return left
         return gather(kind, self._condition(left), right)
+
+    def _alternative(self, before: Located, constant: Located) -> Located:
+        """`brand = 'x' OR 'y'`: a constant that is no condition, after one that compares with another."""
+        test = before.parts[0] if type(before.node) is ir.Not and before.parts[0].start == before.start else before
+        if constant.node in _LITERALS or type(test.node) not in (ir.Compare, ir.Like) or test.pending is not None:
+            return constant
+        text = self._quote(constant)
+        whole = shorten(self.text[before.start : test.parts[1].span[0]] + text, 60)
+        self.fault("PC201", constant.span, f"`{text}` is a value, not a condition", f"repeat the test: `{whole}`")
+        return Located(ir.UNKNOWN, *constant.span, [])
 
     def _condition(self, operand: Located) -> Located:
         """The operand as a complete condition."""

@@ -12,9 +12,11 @@ from __future__ import annotations
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import Diagnostic, Source, did_you_mean
 from profilec.grammar.infer import Typing, interval_of, is_constant
+from profilec.grammar.lexer import string_value
 from profilec.grammar.located import Located
 from profilec.grammar.ranges import empty_range
 from profilec.grammar.refusals import TextError, shorten
+from profilec.grammar.spell import spell_name
 from profilec.values.functions import FUNCTIONS
 from profilec.values.kinds import Kind
 from profilec.values.types import Schema
@@ -79,7 +81,7 @@ class _Checker:
             elif isinstance(node, ir.IsNull):
                 self._scalar(at.parts[0], known)
                 if is_constant(node.operand):
-                    self._warn("PC602", at, "this does not depend on the record")
+                    self._constant(at)
             elif isinstance(node, ir.Some | ir.Every):
                 self._array(at, known)
                 waiting.append((at.parts[1], known.inside(node.array), kind))
@@ -163,7 +165,7 @@ class _Checker:
             self._warn("PC604", at, "a comparison with NULL is never TRUE", f"write `{operand} {test}`")
             return
         if not self._kinds_meet(at, left, right, known, kinds) and is_constant(node.left) and is_constant(node.right):
-            self._warn("PC602", at, "this does not depend on the record")
+            self._constant(at)
 
     def _kinds_meet(
         self, at: Located, left: Located, right: Located, known: Typing, kinds: tuple[Kind | None, Kind | None]
@@ -177,14 +179,19 @@ class _Checker:
                 return True
         if None in kinds or kinds[0] is kinds[1]:
             return False
+        hint: str | None
         if set(kinds) == _MOMENTS:
             hint = "write CAST(… AS DATE) or CAST(… AS TIMESTAMP) on one side"
             self._warn("PC609", at, "a date never compares with a timestamp", hint)
             return True
         first, second = (f"`{self._quote(part)}` is {self._described(part, known)}" for part in (left, right))
         message = f"{first} and {second}; they never compare"
-        quoted_number = Kind.NUMBER in kinds and any(_looks_like_number(part.node) for part in (left, right))
-        self._warn("PC603", at, message, "a number is written without quotes" if quoted_number else None)
+        hint = None
+        if Kind.NUMBER in kinds and any(_looks_like_number(part.node) for part in (left, right)):
+            hint = "a number is written without quotes"
+        else:
+            hint = self._quoted_name([left, right])
+        self._warn("PC603", at, message, hint)
         return True
 
     def _in(self, at: Located, known: Typing, *, negated: bool) -> None:
@@ -211,7 +218,7 @@ class _Checker:
             if other is not Kind.NULL and self._kinds_meet(option, item, option, known, (kind, other)):
                 return
         if all(map(is_constant, (part.node for part in at.parts))):  # type: ignore[arg-type]
-            self._warn("PC602", at, "this does not depend on the record")
+            self._constant(at)
 
     def _text_test(self, at: Located, known: Typing) -> None:
         """LIKE and MATCHES: both sides are strings."""
@@ -231,7 +238,7 @@ class _Checker:
                 self._mismatch("PC603", part, message, hint)
                 return
         if all(is_constant(part.node) for part in at.parts):  # type: ignore[arg-type]
-            self._warn("PC602", at, "this does not depend on the record")
+            self._constant(at)
 
     def _conjunction(self, at: Located, *, is_nested: bool) -> None:
         self._chain(at)
@@ -316,6 +323,20 @@ class _Checker:
 
     def _warn(self, code: str, at: Located, message: str, hint: str | None = None) -> None:
         self.found.append(TextError(code, *at.span, message, hint))
+
+    def _constant(self, at: Located) -> None:
+        self._warn("PC602", at, "this does not depend on the record", self._quoted_name(at.parts))
+
+    def _quoted_name(self, operands: list[Located]) -> str | None:
+        """Of literals only: the string that was most likely meant as an attribute's name."""
+        if not all(isinstance(part.node, ir.Constant) for part in operands):
+            return None
+        strings = [part for part in operands if isinstance(part.node, ir.Constant) and isinstance(part.node.value, str)]
+        found = next((part for part in strings if self.text[part.start] == '"'), strings[0] if strings else None)
+        name = string_value(self.text[found.start : found.end]) if found is not None else ""
+        if found is None or not name or "\n" in name:
+            return None
+        return f"{self._quote(found)} is a string; the attribute is written {spell_name((name,))}"
 
     def _mismatch(self, code: str, at: Located, message: str, hint: str | None = None) -> None:
         """A wrong kind: an error where SCHEMA declares it, else a warning."""

@@ -243,13 +243,14 @@ def _names_element(node: ir.Node, scope: int) -> bool:
 
 
 def _scope(scope: ir.Scope, names: _Names) -> str:
+    """The scopes in the order in which they act."""
     text = ""
-    if scope.where is not None:
-        text += f" WHERE ({_condition(scope.where, names, _Level.OR)})"
-    if scope.within is not None:
-        text += f" WITHIN {spell_literal(scope.within)} OF {_attribute(ir.NEW, scope.within_of or (), names)}"
     if scope.last is not None:
         text += f" LAST {scope.last}"
+    if scope.within is not None:
+        text += f" WITHIN {spell_literal(scope.within)} OF {_attribute(ir.NEW, scope.within_of or (), names)}"
+    if scope.where is not None:
+        text += f" WHERE ({_condition(scope.where, names, _Level.OR)})"
     return text
 
 

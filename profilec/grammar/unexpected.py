@@ -52,6 +52,8 @@ def explain(stop: Stop) -> TextError:
         or _bracket(stop, last)
         or _statement(stop, before)
         or _quantifier(token, before)
+        or _interval(stop, before)
+        or _backslash(stop, last)
         or _operator(stop, last)
         or _nothing(stop, last)
         or _expected(stop, last)
@@ -91,6 +93,9 @@ def _reserved(stop: Stop, last: Token | None) -> TextError | None:
     """A reserved word that stands where a name would."""
     token, following = stop.token, stop.following
     if token.type in RESERVED and token.text.isascii():
+        if token.type == "CAST" and last is not None and last.type == "OF":
+            hint = "SCHEMA gives it its type: `SCHEMA (at TIMESTAMP);`"
+            return _error("PC101", token, "WITHIN takes the name of an attribute, and no other value", hint)
         names_something = stop.accepted == {"NAME"} or (last is not None and last.type in ("PROFILE", "OF"))
         is_operand = "NAME" in stop.accepted and following is not None and following.type in _COMPARISONS
         if names_something or is_operand:
@@ -123,7 +128,9 @@ def _statement(stop: Stop, before: list[Token]) -> TextError | None:
     if not stop.is_statement:
         return None
     if not before:
-        hint = did_you_mean(token.text, ("PROFILE", "SCHEMA")) or "write `PROFILE name WHERE condition;`"
+        hint = "write `PROFILE name WHERE condition;`"
+        if stop.following is not None and stop.following.type in ("NAME", "STRING", "LPAR"):  # `price < 3` is no slip
+            hint = did_you_mean(token.text, ("PROFILE", "SCHEMA")) or hint
         return _error("PC117", token, "a statement begins with PROFILE or SCHEMA", hint)
     if before[0].type == "PROFILE" and len(before) <= 2 and token.type != "$END":
         if len(before) == 1 and token.type in ("NUMBER", "MINUS"):
@@ -163,6 +170,38 @@ def _quantifier(token: Token, before: list[Token]) -> TextError | None:
     return None
 
 
+def _interval(stop: Stop, before: list[Token]) -> TextError | None:
+    """The unit or the number of an interval outside its quotes: `INTERVAL '1' HOUR`, `WITHIN 1 hour`."""
+    token, following = stop.token, stop.following
+    *_, first, last = (None, None, *before)
+    number = unit = None
+    if last is None:
+        return None
+    if last.type == "STRING" and first is not None and first.type == "INTERVAL" and token.type == "NAME":
+        number, unit = last.text[1:-1], token
+    elif stop.accepted == {"INTERVAL"} and token.type == "NUMBER":
+        number, unit = token.text, following
+    elif stop.accepted == {"INTERVAL"} and token.text.upper() == "INTERVAL" and following is not None:
+        number = following.text if following.type == "NUMBER" else "1"
+    elif last.type == "NAME" and last.text.upper() == "INTERVAL" and token.type == "NUMBER":
+        number, unit = token.text, following
+    if number is None or not number.replace(".", "", 1).isdecimal():
+        return None
+    word = unit.text.lower() if unit is not None and unit.type == "NAME" else "hour" if number == "1" else "hours"
+    hint = f"number and unit stand between the quotes: `INTERVAL '{number} {word}'`"
+    return _error("PC101", token, f"expected {_words(stop)}, found {_found(token)}", hint)
+
+
+def _backslash(stop: Stop, last: Token | None) -> TextError | None:
+    """`'it\\'s'`: the quote behind the backslash has ended the string."""
+    token = stop.token
+    if last is None or last.type != "STRING" or last.end != token.start or last.text[-2:-1] != "\\":
+        return None
+    quote = last.text[0]
+    hint = f"a backslash escapes nothing; a quote inside a string is written twice: `{quote * 2}`"
+    return _error("PC101", token, f"expected {_words(stop)}, found {_found(token)}", hint)
+
+
 def _operator(stop: Stop, last: Token | None) -> TextError | None:
     """A word after a finished operand that is no operator of ours."""
     token = stop.token
@@ -187,6 +226,14 @@ def _after_is(before: Sequence[Token]) -> bool:
     return words[-1:] == ["IS"] or words == ["IS", "NOT"]
 
 
+def _opened_by(stop: Stop, kind: str) -> bool:
+    """Whether the innermost bracket that is open stands behind such a token."""
+    if not stop.open_brackets:
+        return False
+    at = next((at for at, token in enumerate(stop.before) if token is stop.open_brackets[-1]), 0)
+    return at > 0 and stop.before[at - 1].type == kind
+
+
 def _nothing(stop: Stop, last: Token | None) -> TextError | None:
     """No condition at all."""
     starts = last is None if not stop.is_statement else last is not None and last.type == "WHERE"
@@ -208,6 +255,12 @@ def _expected(stop: Stop, last: Token | None) -> TextError:
         hint = "digits are not grouped: write 1000"
     elif token.type == "NUMBER" and stop.accepted == {"NAME"}:
         hint = "a NUMBER has no precision and a STRING no length"
+    elif token.type == "NULL" and last is not None and last.type == "NOT" and "LIKE" in stop.accepted:
+        hint = "write IS NOT NULL"
+    elif token.type in ("NUMBER", "STRING") and last is not None and _after_is(stop.before):
+        hint = f"write `{'!=' if last.type == 'NOT' else '='} {shorten(token.text)}`"
+    elif token.type == "COMMA" and _opened_by(stop, "CONTAINS"):
+        hint = "CONTAINS takes one value; for one of several write `ANY(tags) IN ('x', 'y')`"
     elif token.type == "STRING" and stop.accepted == {"INTERVAL"}:
         hint = f"write `INTERVAL {shorten(token.text)}`"
     return _error("PC101", token, f"expected {_words(stop)}, found {_found(token)}", hint)

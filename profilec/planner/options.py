@@ -35,16 +35,16 @@ class Options:
 
         Raises:
             ValueError: an unknown option, or a value that it cannot have.
+            TypeError: what should be a mapping is none.
         """
-        given = dict(given or {})
+        given = dict(_mapping("options are", "name to value", {} if given is None else given))
         for name in given:
             _known("option", name, _NAMES)
         matcher = given.get("matcher")
         if matcher is not None:
             _known("matcher", matcher, MATCHERS)
-        index = tuple(
-            (str(attribute), _known("index", name, INDEXES)) for attribute, name in given.get("index", {}).items()
-        )
+        indexes = _mapping("index takes", "attribute to index", given.get("index", {}))
+        index = tuple((str(attribute), _known("index", name, INDEXES)) for attribute, name in indexes.items())
         if index and matcher == "scan":
             raise ValueError("the matcher scan uses no index: leave out `index`, or choose the matcher bitmap")
         limits = {
@@ -74,6 +74,12 @@ def _positive(name: str, value: Any) -> int:
     if value > _MOST.get(name, value):
         raise ValueError(f"{name} takes at most {_MOST[name]}, not {value:,}")
     return value
+
+
+def _mapping(what: str, of: str, given: Any) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} a mapping of {of}, not {given!r}")
+    return given
 
 
 def _known(what: str, name: Any, names: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ def schema_from(given: Any, report: Callable[[Diagnostic], None]) -> Schema | No
     'price NUMBER'
 
     Raises:
-        TypeError: nothing that a schema can be read from.
+        TypeError: nothing that a schema, or a type of a mapping, can be read from.
         ProfileError: an unknown type in a mapping.
     """
     if given is None or isinstance(given, Schema):
@@ -25,6 +25,9 @@ def schema_from(given: Any, report: Callable[[Diagnostic], None]) -> Schema | No
     if isinstance(given, str):
         return _from_text(given, report)
     if isinstance(given, Mapping):
+        for name, type_ in given.items():
+            if not isinstance(type_, str | Type):
+                raise TypeError(f"the type of {name!r} is given by its name, such as 'NUMBER', not as {type_!r}")
         found: list[Diagnostic] = []
         text = ", ".join(f"{_quoted(name)} {type_}" for name, type_ in given.items())
         schema = _from_text(text, found.append)

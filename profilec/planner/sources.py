@@ -47,6 +47,8 @@ class Source:
         elif hasattr(given, "to_batches") or hasattr(given, "to_pylist"):
             self._rows = _arrow_rows(given)
         elif isinstance(given, Iterable):
+            if hasattr(given, "columns"):
+                raise TypeError("a data frame of profiles is given as an Arrow table: pyarrow.Table.from_pandas(frame)")
             items = list(given)
             if items and all(isinstance(item, Path) for item in items):
                 self._read_paths(items)
@@ -111,7 +113,8 @@ class Source:
         elif hasattr(row, "id") and hasattr(row, "where"):
             id_, where, properties, comment = row.id, row.where, dict(row.properties), row.comment
         else:
-            raise TypeError(f"a profile is an id and a condition, or a Profile, not {row!r:.80}")
+            hint = "; files are given as pathlib.Path" if isinstance(row, str | Path) else ""
+            raise TypeError(f"a profile is an id and a condition, or a Profile, not {row!r:.80}{hint}")
         if not isinstance(id_, str) or not isinstance(where, str):
             raise TypeError(f"a profile's id and condition are strings, not {id_!r:.40} and {where!r:.40}")
         condition = parse_where(id_, where, schema=schema, limits=limits, report=self._report)

@@ -190,10 +190,12 @@ def _from_numpy(value: Any) -> Value:
     if kind == "f":
         if math.isnan(value):
             return None
-        # A 16- or 32-bit float that is no integer stands for the shortest decimal that reads back to it in its own width.
+        # A float that is no integer stands for the shortest decimal that reads back to it in its own width.
         double = float(value)
+        if value.dtype.itemsize > 8 and double != value:  # no double holds it
+            return int(value) if value == value // 1 else Decimal(str(value))
         whole = double.is_integer() or not math.isfinite(double)
-        return double if whole or value.dtype.itemsize >= 8 else float(str(value))
+        return double if whole or value.dtype.itemsize == 8 else float(str(value))
     if kind == "M":
         if str(value) == "NaT":
             return None

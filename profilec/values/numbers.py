@@ -49,7 +49,12 @@ def normal(value: Exact) -> Exact:
         return value
     if value == value.to_integral_value(context=_EXACT) and value.adjusted() <= MAX_RESULT_DIGITS:
         return int(value)
-    return value.normalize(_EXACT)
+    try:
+        return value.normalize(_EXACT)
+    except Inexact:  # a document's decimal may have more digits than arithmetic gives
+        context = _EXACT.copy()
+        context.prec = len(value.as_tuple().digits)
+        return value.normalize(context)
 
 
 def parse_number(text: str) -> Exact:

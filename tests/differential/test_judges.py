@@ -519,11 +519,7 @@ class PrintsLastAsOneMore(SqlPrinter):
         super().__init__(engine, n_earlier - 1)
 
 
-SQL_MUTANTS = [
-    found
-    for found in globals().values()
-    if isinstance(found, type) and issubclass(found, SqlPrinter) and found is not SqlPrinter
-]
+SQL_MUTANTS = SqlPrinter.__subclasses__()
 
 
 def test_sql_agrees_with_the_interpreter() -> None:

@@ -86,7 +86,7 @@ def test_text_reads_back_as_the_same_node(condition: ir.Condition) -> None:
         # quantifiers
         (
             "FORALL x LAST 10 WHERE (x.a = a) WITHIN INTERVAL '1 month' OF at (x.b)",
-            "FORALL d WHERE (d.a = a) WITHIN INTERVAL '1 month' OF at LAST 10 (d.b)",
+            "FORALL d LAST 10 WITHIN INTERVAL '1 month' OF at WHERE (d.a = a) (d.b)",
         ),
     ],
 )

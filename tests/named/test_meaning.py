@@ -68,7 +68,9 @@ def test_functions() -> None:
     document = {"s": "  Grüße ", "n": -2.5}
     assert truth("TRIM(s) = 'Grüße' AND LENGTH(s) = 8 AND UPPER(TRIM(s)) = 'GRÜßE'", document) is True
     assert truth("SUBSTR(s, 3, 2) = 'Gr' AND SUBSTR(s, -1, 4) = '  ' AND SUBSTR(s, 99) = ''", document) is True
-    assert truth("ABS(n) = 2.5 AND ROUND(n) = -3 AND ROUND(1234.5678, 2) = 1234.57 AND ROUND(1250, -2) = 1300", document)
+    assert truth(
+        "ABS(n) = 2.5 AND ROUND(n) = -3 AND ROUND(1234.5678, 2) = 1234.57 AND ROUND(1250, -2) = 1300", document
+    )
 
 
 def test_the_end_of_a_text_is_the_end_of_a_regex() -> None:

@@ -137,8 +137,11 @@ def _infer(names: list[str], sample: list[Row | Malformed]) -> dict[str, Read]:
     writer = csv.writer(text)
     writer.writerow(names)
     writer.writerows(row[1] for row in sample if not isinstance(row, Malformed) and len(row[1]) == len(names))
-    options = arrow_csv.ParseOptions(newlines_in_values=True)
-    table = arrow_csv.read_csv(pa.BufferReader(text.getvalue().encode()), parse_options=options)
+    table = arrow_csv.read_csv(
+        pa.BufferReader(text.getvalue().encode()),
+        read_options=arrow_csv.ReadOptions(use_threads=False),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+    )
     return {field.name: _inferred(field.type) for field in table.schema}
 
 

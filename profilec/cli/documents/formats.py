@@ -35,6 +35,8 @@ _SUFFIXES = {
 }
 _BUFFER_BYTES = 1 << 20
 _PARQUET_MAGIC = b"PAR1"
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04")
+"""How files of gzip, zstd, bzip2, xz and zip begin."""
 
 
 class InputError(Exception):
@@ -98,6 +100,8 @@ def _open(path: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _read(stream: BinaryIO, name: str, suffix: str, options: Input, unknown: _UnknownAttributes) -> Iterator[Chunk]:
+    if stream.peek(1).startswith(_COMPRESSED):  # type: ignore[attr-defined]
+        raise InputError(f"{name}: this is compressed; unpack it and pass `-`, as in `gzip -dc … | profilec match … -`")
     format_ = options.format or _SUFFIXES.get(suffix) or _look(stream)
     if format_ == "parquet":
         yield from read_parquet(stream, name, options.tally, columns=unknown.columns)
@@ -110,7 +114,14 @@ def _read(stream: BinaryIO, name: str, suffix: str, options: Input, unknown: _Un
             items = read_json_values(stream, strict=strict)
         case _:
             delimiter = "\t" if suffix == ".tsv" else ","
-            items = read_csv(stream, delimiter=delimiter, schema=options.schema, columns=unknown.columns)
+
+            def header(names: list[str]) -> None:
+                if len(names) == 1 and any(other in names[0] for other in ",;\t|" if other != delimiter):
+                    columns = "tabs" if delimiter == "\t" else "commas (or tabs, in a file called .tsv)"
+                    options.warn(f"{name}: all of the header is one column, `{names[0]}`: columns stand between {columns}")
+                unknown.columns(names)
+
+            items = read_csv(stream, delimiter=delimiter, schema=options.schema, columns=header)
     for chunk in chunked(items, name, options.tally):
         if format_ != "csv":
             unknown.records(cast(list[dict[str, object]], chunk.documents))
@@ -126,15 +137,20 @@ def _look(stream: BinaryIO) -> str:
     if head.startswith(b"["):
         return "json"
     line, newline, rest = head.partition(b"\n")
-    return "json" if newline and not _is_json(line) and rest.lstrip()[:1] not in (b"{", b"") else "ndjson"
+    n_records = _n_records(line)
+    starts_inside = bool(newline) and not n_records and rest.lstrip()[:1] not in (b"{", b"")
+    return "json" if n_records > 1 or starts_inside else "ndjson"
 
 
-def _is_json(line: bytes) -> bool:
+def _n_records(line: bytes) -> int:
+    """How many JSON values a line begins with: 0, 1, or 2 where another object follows the first."""
     try:
-        json.loads(line)
+        text = line.decode(errors="replace").lstrip()
+        _, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return 0
+    rest = text[end:].lstrip()
+    return 2 if rest.startswith("{") else 0 if rest else 1
 
 
 class _UnknownAttributes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from profilec.grammar.refusals import shorten
 from profilec.grammar.sql.refusal import Refusal
 
 Language: TypeAlias = Literal["re2", "posix", "java"]
@@ -56,7 +57,7 @@ def check_re2(pattern: str) -> None:
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise Refusal(f"RE2 refuses the pattern {pattern!r}: {reason}") from None
+        raise Refusal(f"RE2 refuses the pattern '{shorten(pattern)}': {reason}") from None
 
 
 class _Translation:
@@ -227,7 +228,7 @@ class _Translation:
         return self.pattern[self.at - 1]
 
     def _refusal(self, what: str, hint: str | None = None) -> Refusal:
-        return Refusal(f"the pattern {self.pattern!r} has {what}: it may mean something else", hint)
+        return Refusal(f"the pattern '{shorten(self.pattern)}' has {what}: it may mean something else", hint)
 
 
 def _literal(character: str, in_set: bool = False) -> str:
