@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,6 +56,19 @@ def test_every_kind_of_source_gives_the_same_set(tmp_path: Path) -> None:
 def test_a_file_name_is_no_text() -> None:
     with pytest.raises(ValueError, match=r"pathlib\.Path\('shop\.prof'\)"):
         profilec.compile("shop.prof")
+    with pytest.raises(TypeError, match=r"files are given as pathlib\.Path"):
+        profilec.compile(["shop.prof"])
+
+
+def test_a_data_frame_of_profiles_is_no_list_of_them() -> None:
+    frame = pa.table({"id": ["a"], "condition": ["x = 1"]}).to_pandas()
+    with pytest.raises(TypeError, match="Arrow table"):
+        profilec.compile(frame)
+
+
+def test_a_type_of_a_schema_is_a_name() -> None:
+    with pytest.raises(TypeError, match="the type of 'price' is given by its name, such as 'NUMBER'"):
+        profilec.compile({"p": "price < 3"}, schema={"price": float})
 
 
 def test_all_errors_come_together_in_the_order_of_the_source(tmp_path: Path) -> None:
@@ -168,3 +182,18 @@ def test_count_and_any() -> None:
     profiles = profilec.compile({"a": "x > 1", "b": "x > 2"})
     assert [profiles.count({"x": n}) for n in (1, 2, 3)] == [0, 1, 2]
     assert [profiles.any({"x": n}) for n in (1, 2, 3)] == [False, True, True]
+
+
+@pytest.mark.parametrize("options", [5, "scan", ["scan"], {"index": "price"}, {"index": [("price", "interval")]}])
+def test_options_that_are_no_mapping_are_told(options: object) -> None:
+    with pytest.raises(TypeError, match="a mapping of"):
+        profilec.compile({"a": "b"}, options=options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("matcher", ["scan", "bitmap"])
+def test_a_decimal_of_20_000_digits_can_be_cast_to_a_string(matcher: str) -> None:
+    profiles = profilec.compile(
+        {"cast": "CAST(a AS STRING) LIKE '0.1%1'", "length": "LENGTH(CAST(a AS STRING)) = 20002"},
+        options={"matcher": matcher},
+    )
+    assert profiles.match({"a": Decimal("0." + "1" * 20_000 + "000")}) == ["cast", "length"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from profilec.cli import check, explain, export, fmt, import_, match, test
+from profilec.cli import check, explain, export, fmt, import_, match, terminal, test
 
 app = typer.Typer(
     name="profilec",
@@ -49,10 +51,33 @@ def _options(
     """Stored WHERE clauses, compiled: check them, and ask which of them a record matches."""
 
 
-def main() -> None:
-    """Runs the command line of this process; exits with its status."""
+def main() -> NoReturn:
+    """Runs the command line of this process, and ends it with its status."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  as long as the process lives
+    if sys.stdout is None:
+        terminal.say("error: standard output is closed", "red")
+        _leave(terminal.ERROR)
     # Ids and texts are Unicode whatever the locale says.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except SystemExit as done:
+        _leave(done.code if isinstance(done.code, int) else terminal.CLEAN)
+    except BrokenPipeError:
+        _leave(terminal.FINDINGS)  # as when the reader goes before the last of the output
+    except OSError as error:
+        terminal.say(f"error: {error.strerror or error}", "red")
+    _leave(terminal.ERROR)
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends the process without tearing it down: Arrow's threads abort one that ends while they begin (status 134)."""
+    atexit._run_exitfuncs()
+    sys.stderr.flush()
+    os._exit(status)

@@ -175,8 +175,10 @@ def _set_text(facts: dict[str, Any]) -> str:
     slots = [slot for slot in facts["slots"] if slot["tests"] or slot["access_for_entries"]]
     width = max([len(slot["attribute"]) for slot in slots], default=0)
     lines += [
-        f"  {slot['attribute']:<{width}}  access to {slot['access_for_entries']:>7,} entries   "
-        f"{slot['tests']:>7,} tests   {slot['elementary_intervals']:>7,} elementary intervals"
+        f"  {slot['attribute']:<{width}}  access to {slot['access_for_entries']:>7,} "
+        f"{'entry  ' if slot['access_for_entries'] == 1 else 'entries'}   "
+        f"{slot['tests']:>7,} {'test ' if slot['tests'] == 1 else 'tests'}   "
+        f"{slot['elementary_intervals']:>7,} elementary intervals"
         for slot in sorted(slots, key=lambda slot: (-slot["access_for_entries"], slot["attribute"]))
     ]
     for found in facts["not_selective"]:

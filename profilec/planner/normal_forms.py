@@ -10,7 +10,7 @@ Invariant: what is built has at most `max_distance` leaves more than the conditi
 distribute over each other under three-valued logic, so the forms are exact; of a signed leaf only
 TRUE matters, so an AND of contradictory signs is dropped.
 
-A matcher that needs clauses takes these (seed 001 takes either, seed 003 DNF); `lower` does not.
+A matcher that needs clauses takes these (OpIndex takes either, BE-Tree DNF); `lower` does not.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def plan_of(image: Image, options: Options) -> Plan:
     if options.matcher is not None:
         matcher, reason = options.matcher, "as the options say"
     elif options.index or postings <= MOST_POSTINGS:
-        matcher, reason = "bitmap", f"its interval index holds {postings:,} postings"
+        matcher, reason = "bitmap", f"its interval index holds {counted(postings, 'posting')}"
     else:
         matcher, reason = "scan", f"an interval index would hold {postings:,} postings, more than {MOST_POSTINGS:,}"
     return Plan(
@@ -70,7 +70,7 @@ def plan_of(image: Image, options: Options) -> Plan:
 
 
 def _postings(image: Image) -> int:
-    """Seed 000, 4.1.5: an interval index holds a profile once per elementary interval that satisfies it."""
+    """Tatbul 2001, 4.1.5: an interval index holds a profile once per elementary interval that satisfies it."""
     covered = np.zeros(len(image.test_slot) + len(image.bit_kind), np.int64)
     lengths = np.concatenate(([0], np.cumsum(image.test_high.astype(np.int64) - image.test_low + 1)))
     covered[: len(image.test_slot)] = lengths[image.test_off[1:]] - lengths[image.test_off[:-1]]

@@ -19,7 +19,7 @@ then kind by kind, arrays and records (OPAQUE) last; a set is a sorted tuple of 
 Invariant: cuts ascend strictly, so equal sets are equal tuples. NULL: absence is a point of the
 line like any other, so complement is exact: it is the NOT TRUE of a condition, never its FALSE.
 
-Source: the elementary intervals of seed 000, 4.1.2, over the kinds of DESIGN section 4. Dates
+Source: the elementary intervals of Tatbul 2001, 4.1.2, over kinds. Dates
 and timestamps are taken as dense, which is sound: `d > DATE x AND d < DATE x + 1` is only not
 seen to be empty.
 """

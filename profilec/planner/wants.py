@@ -14,7 +14,7 @@ comparison carries no Not: the FALSE of `a < 5` is `a >= 5` (UNKNOWN for the sam
 NOT FALSE the NOT TRUE of `a >= 5`. A leaf that is never UNKNOWN has two wants only.
 
 Invariant: a result holds TRUE or FALSE only as a whole, and never NULL. Only its TRUE matters,
-so a fold that keeps TRUE alone is allowed on it (DESIGN: `a < 1 AND a > 2` to FALSE).
+so a fold that keeps TRUE alone is allowed on it (`a < 1 AND a > 2` to FALSE).
 
 ANY and ALL stay leaves, bodies untouched. EXISTS and FORALL ask where their bodies are TRUE, so
 a body (and a WHERE of the range) is pushed on its own, with the want TRUE.

@@ -2,7 +2,7 @@
 
 In: what `planner.lower` collected. Out: what every matcher reads. The arrays say nothing of
 types, strings or NULLs: a document's value is one integer, its rank among the constants that
-any profile compares the slot with (seed 000, 4.1.2: elementary intervals).
+any profile compares the slot with (Tatbul 2001, 4.1.2: elementary intervals).
 
     Constants(numbers=(10, 30), strings=("Acme",)), n_ranks = 12
 

@@ -140,8 +140,10 @@ def round_half_away(value: Number, digits: int = 0) -> Number | None:
     (3.0, Decimal('-2.68'), 1200)
     """
     decimal = Decimal(exact(value))
-    if not decimal.is_finite() or abs(digits) > MAX_RESULT_DIGITS:
-        return value if digits >= 0 else None
+    if not decimal.is_finite():
+        return value
+    if abs(digits) > MAX_RESULT_DIGITS:
+        return value if digits > 0 else None
     try:
         scaled = decimal.scaleb(digits, _EXACT).to_integral_value(ROUND_HALF_UP)
         rounded = normal(scaled.scaleb(-digits, _EXACT))

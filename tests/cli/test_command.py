@@ -1,11 +1,17 @@
 """The command itself: help, version, and what is wrong with its arguments."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 Runs = Callable[..., Any]
+Writes = Callable[..., Path]
 
 VERBS = ["check", "fmt", "test", "match", "explain", "import", "export"]
 
@@ -33,3 +39,19 @@ def test_wrong_arguments(profilec: Runs, arguments: list[str]) -> None:
     run = profilec(*arguments)
     assert (run.status, run.out) == (2, "")
     assert "Usage:" in run.err
+
+
+@pytest.mark.parametrize(
+    ("redirect", "message"),
+    [
+        (">/dev/full", "No space left on device"),
+        (">&-", "standard output is closed"),
+        ("<&-", "standard input is closed"),
+    ],
+)
+def test_streams_that_cannot_be_used_end_it_with_2_and_a_word(redirect: str, message: str, write: Writes) -> None:
+    path = write("a.prof", "PROFILE a WHERE TRUE;")
+    documents = "" if redirect.startswith("<") else write("d.ndjson", "{}\n").name
+    command = f"exec {sys.executable} -m profilec match {path.name} {documents} {redirect}"
+    run = subprocess.run(command, shell=True, cwd=path.parent, env=ENVIRONMENT, capture_output=True, check=False)
+    assert (run.returncode, run.stderr.decode()) == (2, f"error: {message}\n")

@@ -25,6 +25,8 @@ def profiles(write: Writes) -> str:
 def test_set(profilec: Runs, profiles: str) -> None:
     run = profilec("explain", profiles)
     assert run.out.startswith("Plan for 2 profiles: ")
+    assert " 1 entries" not in run.out
+    assert " 1 tests" not in run.out
     assert json.loads(profilec("explain", profiles, "--format", "json").out)["profiles"] == 2
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from profilec.cli.documents import chunks, json_lines, json_values
+from profilec.cli.documents import chunks, formats, json_lines, json_values
 from profilec.cli.documents.chunks import Malformed, Record
 from profilec.cli.documents.json_lines import read_json_lines
 from profilec.cli.documents.json_values import read_json_values
@@ -149,3 +149,18 @@ def test_strict_yields_what_came_before_and_stops() -> None:
     assert next(stream).documents == [{"n": 1}]
     with pytest.raises(chunks.MalformedError):
         next(stream)
+
+
+@pytest.mark.parametrize(
+    ("text", "format_"),
+    [
+        (b'{"n": 1}{"n": 2}', "json"),
+        (b'{"n": 1} {"n": 2}\n', "json"),
+        (b'{"n": 1} oops\n{"n": 2}\n', "ndjson"),
+        (b'{"n": 1}\n', "ndjson"),
+        (b'{"n":\n1}', "json"),
+        (b'oops\n{"n": 2}\n', "ndjson"),
+    ],
+)
+def test_records_on_one_line_are_a_sequence(text: bytes, format_: str) -> None:
+    assert formats._look(io.BufferedReader(io.BytesIO(text))) == format_  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 """`profilec match`: what it prints, in what order, and how it ends."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -143,6 +144,16 @@ def test_csv_columns_have_the_types_of_the_schema(profilec: Runs, write: Writes)
     assert [ids for _, ids in results(profilec("match", "s.prof", "docs.csv"))] == [["p"], [], []]
 
 
+@pytest.mark.parametrize(("name", "header"), [("docs.csv", "a;b"), ("docs.csv", "a\tb"), ("docs.tsv", "a,b")])
+def test_columns_that_another_sign_separates(
+    profilec: Runs, profiles: str, write: Writes, name: str, header: str
+) -> None:
+    write(name, f"{header}\n1\n")
+    run = profilec("match", profiles, name)
+    assert run.err.startswith(f"warning: {name}: the header is one column, {header!r}; columns are separated by ")
+    assert (results(run), run.status) == ([(0, [])], 0)
+
+
 def test_profiles_with_errors(profilec: Runs, write: Writes) -> None:
     write("bad.prof", "PROFILE good WHERE price < 10;\nPROFILE bad WHERE price <;\n")
     run = profilec("match", "bad.prof", stdin='{"price": 1}\n')
@@ -162,6 +173,7 @@ def test_profiles_with_errors(profilec: Runs, write: Writes) -> None:
         (["shop.prof", "-", "--input-format", "xml"], "--input-format is one of ndjson, json, csv, parquet, not 'xml'"),
         (["shop.prof", "bad.parquet"], "bad.parquet: "),
         (["shop.prof", "twice.csv"], "twice.csv: two columns are named 'a'"),
+        (["shop.prof", "docs.ndjson.gz"], "docs.ndjson.gz: this is compressed; unpack it and pass `-`"),
         (["shop.prof", "-", "--matcher", "none"], "no matcher 'none'"),
         (["shop.prof", "-", "-o", "max_depth"], "--option takes NAME=VALUE, not 'max_depth'"),
     ],
@@ -171,6 +183,7 @@ def test_what_cannot_be_done_is_said(
 ) -> None:
     write("bad.parquet", "no parquet")
     write("twice.csv", "a,a\n1,2\n")
+    write("docs.ndjson.gz", gzip.compress(b"{}\n"))
     run = profilec("match", *arguments)
     assert run.err.startswith(f"error: {message}")
     assert (run.out, run.status) == ("", 2)

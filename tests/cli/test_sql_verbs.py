@@ -48,6 +48,12 @@ def test_import_of_a_table(profilec: Runs, write: Writes, name: str) -> None:
     assert run.status == 0
 
 
+def test_import_of_a_table_by_its_first_two_columns(profilec: Runs, write: Writes) -> None:
+    write("in.csv", "name,rule,owner\na,price < 10,ann\n")
+    run = profilec("import", "--dialect", "postgres", "in.csv")
+    assert (run.status, written(run)) == (0, ["PROFILE a WHERE price < 10;"])
+
+
 def test_ids_are_unique_over_files(profilec: Runs, write: Writes) -> None:
     write("a.sql", "-- id: p\nx = 1;")
     write("b.sql", "-- id: p\nx = 2;")

@@ -97,6 +97,8 @@ class Maker:
         self.focus: str | None = focus or self.pick((None, "calls", "text", "calls"))
         self.visible: dict[str | None, dict[str, tuple[str, ...]]] = {None: self.columns_of_document()}
         self.quantified = False
+        # Of each scope and kind, the column that this condition speaks of most: rules merge what is asked of one.
+        self.hot: dict[tuple[str | None, str], Column] = {}
 
     def pick(self, options: Iterable[Any]) -> Any:
         """One of them; shrinks to the first."""
@@ -131,13 +133,17 @@ class Maker:
         if not scopes:
             return self.literal(kind)
         variable = self.pick(reversed(scopes))
+        if (variable, kind) in self.hot and self.chance(50):
+            return self.hot[variable, kind]
         if variable is None and not self.sql and self.chance(10):
             dotted = {"string": ("user", "name"), "date": ("user", "address", "since")}.get(kind)
             if dotted:
                 return Column(dotted)
             if kind == "number" and not self.schema:
                 return Column(("a.b",), quoted=True) if self.chance(50) else Column(("a", "b"))
-        return Column((self.pick(self.visible[variable][kind]),), variable)
+        column = Column((self.pick(self.visible[variable][kind]),), variable)
+        self.hot.setdefault((variable, kind), column)
+        return column
 
     def literal(self, kind: str) -> Given:
         if self.chance(3):
@@ -228,6 +234,10 @@ class Maker:
 
     # Predicates.
 
+    def whole_condition(self, depth: int) -> Condition:
+        self.hot = {}
+        return self.condition(depth)
+
     def condition(self, depth: int) -> Condition:
         if depth == 0 or self.chance(35):
             return self.predicate(depth)
@@ -242,9 +252,9 @@ class Maker:
 
     def predicate(self, depth: int) -> Condition:
         if self.sql:
-            kind = self.weighted(simple=16, truth=1, quantified=3)
+            kind = self.weighted(simple=16, truth=1, quantified=4)
         else:
-            kind = self.weighted(simple=16, truth=1, elements=3, records=2, quantified=3)
+            kind = self.weighted(simple=16, truth=1, elements=3, records=2, quantified=4)
         inside = any(variable is not None for variable in self.visible)
         if kind == "truth":
             return Truth(self.pick((True, False, None)))
@@ -275,7 +285,7 @@ class Maker:
                 low, high = self.other(kind), self.other(kind)
                 return Comparison((low, operand, high), (self.pick(OPERATORS), self.pick(OPERATORS)))
             case "one_of":
-                options = tuple(self.other(kind) for _ in range(self.number(1, 4)))
+                options = tuple(self.other(kind) for _ in range(self.pick((1, 2, 3, 4, 2, 3, 12))))
                 return OneOf(operand, options, self.chance(40))
             case "alike":
                 return self.alike(operand)
@@ -341,10 +351,10 @@ class Maker:
     def quantifier(self, depth: int) -> Condition:
         outer, self.quantified = self.visible, True
         self.visible = {**outer, "d": outer[None]}
-        where = self.condition(1) if self.chance(25) else None
-        body = self.condition(max(depth - 1, 1))
+        where = self.condition(self.number(0, 1)) if self.chance(25) else None
+        body = self.condition(self.number(0, max(depth, 1)))
         within = (self.pick((0, 1, 29, 30)), ("sold_at",)) if self.sql != "sqlite" and self.chance(20) else None
-        last = self.number(1, 4) if self.chance(30) else None
+        last = self.number(1, 3) if self.chance(40) else None
         self.visible, self.quantified = outer, False
         return Quantified(self.pick(("EXISTS", "FORALL")), "d", body, where, within, last)
 
@@ -457,21 +467,21 @@ def constants_of(conditions: tuple[Condition, ...]) -> dict[str, list[Any]]:
 def make_world(number: Number, focus: str | None = None) -> World:
     """A few conditions, a few documents for them, and a way to hand them over."""
     maker = Maker(number, focus)
-    conditions = tuple(maker.condition(maker.pick((0, 1, 0, 1, 2, 3))) for _ in range(maker.number(1, 6)))
+    conditions = tuple(maker.whole_condition(maker.pick((0, 1, 0, 1, 2, 3))) for _ in range(maker.number(1, 6)))
     constants = constants_of(conditions)
     documents = tuple(maker.document(constants) for _ in range(maker.number(1, 3)))
     has_join = any(isinstance(node, Quantified) for node in walk(conditions))
     earlier = tuple(maker.document(constants) for _ in range(maker.number(0, 4))) if has_join else ()
     rules = maker.pick(("all", "none", "half"))
     half, style = maker.number(0, 2**16), maker.number(0, 2**16)
-    n_more_conditions, n_more_documents = maker.number(0, 10), maker.number(0, 16)
+    n_more_conditions, n_more_documents = maker.number(0, 16), maker.number(0, 16)
     # Hypothesis takes its time for each draw: most of a world is drawn from a number that it drew.
     maker.number = random.Random(style).randint
-    conditions += tuple(maker.condition(maker.pick((0, 0, 1))) for _ in range(n_more_conditions))
+    conditions += tuple(maker.whole_condition(maker.pick((0, 0, 1, 2))) for _ in range(n_more_conditions))
     constants = constants_of(conditions)
     documents += tuple(maker.document(constants) for _ in range(n_more_documents))
     if any(isinstance(node, Quantified) for node in walk(conditions)):
-        earlier += tuple(maker.document(constants) for _ in range(maker.number(0, 4)))
+        earlier += tuple(maker.document(constants) for _ in range(maker.number(0, 5)))
     if not maker.sql:
         conditions = aim(conditions, documents, TYPES if maker.schema else None, style)
     return World(

@@ -30,7 +30,7 @@ from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
 
 FOCUSES = (None, "calls", None, "text", "calls")
-N_WORLDS = 500
+N_WORLDS = 320
 SQL = SqlJudge()
 Truths = list[list[Answer]]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from profilec.grammar import ir
+from profilec.grammar import cut, ir, parse, statements
 from profilec.grammar.cut import Cutter
 from profilec.grammar.diagnostics import Diagnostic
+from profilec.grammar.lexer import json_extent
 from profilec.grammar.limits import Limits
-from profilec.grammar.parse import parse_condition
+from profilec.grammar.parse import parse_condition, parse_statement
 from profilec.grammar.statements import ProfileStatement, decode, iter_profiles, parse_where, read_schema
 from profilec.values.dates import parse_date
 from profilec.values.types import Field, Schema, Type
@@ -355,3 +357,83 @@ def test_no_statement_hides_in_a_condition(text: str) -> None:
 @pytest.mark.parametrize("text", ["a = ';'", "a = 1 -- ;", "a /* ; */ = 1", "`;` = 1"])
 def test_a_semicolon_in_a_string_or_comment(text: str) -> None:
     assert parse_where("p", text, report=pytest.fail) is not None
+
+
+BEGINNINGS = {
+    "no semicolon": "PROFILE p{} WHERE a = 1\n",
+    "no semicolon, strings": "PROFILE p{} WHERE a = 'x'\n",
+    "open brace": "PROFILE p{} WHERE a = 1 ACCEPTS {{\n",
+    "open brackets": "PROFILE p{} WHERE a = 1 GIVEN [{{[\n",
+    "open quote in JSON": 'PROFILE p{} WHERE a = 1 ACCEPTS {{"\n',
+    "open comment": "PROFILE p{} /* WHERE a = 1;\n",
+    "open comment in a schema": "SCHEMA (a{} NUMBER /*\n",
+}
+
+
+@pytest.mark.parametrize("line", BEGINNINGS.values(), ids=BEGINNINGS)
+def test_a_file_of_statements_without_end_is_cut_in_linear_time(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the cutter and the parser look at, in characters: doubling the file no more than about doubles it."""
+
+    def looked_at(n: int) -> int:
+        text = "".join(line.format(number) for number in range(n)) + "PROFILE last WHERE b;\n"
+        found: list[Diagnostic] = []
+        total = 0
+
+        def counting(part: str, limits: Limits | None = None) -> Any:
+            nonlocal total
+            total += len(part)
+            return parse_statement(part)
+
+        class CountingCutter(Cutter):
+            def _end(self, position: int, limit: int) -> tuple[int, int]:
+                nonlocal total
+                end, fault = super()._end(position, limit)
+                total += (fault if fault >= position and end == len(self.text) else end) - position
+                return end, fault
+
+        monkeypatch.setattr(parse, "parse_statement", counting)
+        monkeypatch.setattr(statements, "Cutter", CountingCutter)
+        read_schema(text, "p.prof", found.append)
+        names = [p.id for p in iter_profiles(text, file="p.prof", report=found.append)]
+        assert names == ["last"]
+        assert len({d.line for d in found}) == n
+        return total
+
+    assert looked_at(400) < 3 * looked_at(200)
+
+
+def test_json_that_opens_again_and_again_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned: list[int] = []
+
+    def counting(text: str, start: int) -> tuple[int, list[int]]:
+        end, unclosed = json_extent(text, start)
+        scanned.append(end - start)
+        return end, unclosed
+
+    monkeypatch.setattr(cut, "json_extent", counting)
+    for braces in ("{" * 5_000, "[" * 5_000, '{ "\\" { " ' * 5_000):
+        scanned.clear()
+        read(f"PROFILE a WHERE b ACCEPTS {braces};")
+        assert sum(scanned) < 100 * len(braces)
+
+
+def test_a_statement_that_begins_inside_of_broken_json() -> None:
+    text = 'PROFILE a WHERE b ACCEPTS {"a": 1\nPROFILE c WHERE d ACCEPTS {"d": "; \\" x"};\nPROFILE e WHERE f;'
+    profiles, found = read(text)
+    assert [p.id for p in profiles] == ["c", "e"]
+    assert [(d.code, d.line) for d in found] == [("PC106", 1)]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "ANY\nprofile AS i (i.x = 1) AND ANY\nprofile AS j (j.x = 2)",
+        "a = 'x\nPROFILE b WHERE c' AND d",
+        "a /* x\nPROFILE b WHERE c */ AND d",
+        "a = 1 AND\nprofile IN (1, 2)",
+    ],
+)
+def test_a_line_that_only_looks_like_the_next_statement(condition: str) -> None:
+    profiles, found = read(f"PROFILE p WHERE {condition};\nPROFILE q WHERE r;")
+    assert ([p.id for p in profiles], found) == (["p", "q"], [])
+    assert profiles[0].where == condition

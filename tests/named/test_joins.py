@@ -1,4 +1,4 @@
-"""Quantified joins: the join table of seed 000, 4.2, and the traps of its phases and its pre-filter (4.3)."""
+"""Quantified joins: the join table of Tatbul 2001, 4.2, and the traps of its phases and its pre-filter (4.3)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_existence_constraint_of_forall() -> None:
 
 
 def test_constant_and_join_predicates_together() -> None:
-    # Seed 000, 4.3.2, examples 6 and 7: what the new document's constants say of the earlier one.
+    # Tatbul 2001, 4.3.2, examples 6 and 7: what the new document's constants say of the earlier one.
     for price, stored, expected in [(10, 10, True), (10, 9, False), (9, 9, False)]:
         assert truth("price = 10 AND EXISTS d (d.price = price)", {"price": price}, {"price": stored}) is expected
     assert truth("price < 10 AND EXISTS d (d.price = price)", {"price": 9}, {"price": 9}) is True

@@ -1,8 +1,8 @@
 """The examples of the papers that the indexes come from, with documents worked out by hand.
 
-- seed 000, section 3.2: Examples 1 to 3, profiles with constant and join predicates;
-- seed 000, section 4.1.2: the elementary intervals of the endpoints 2, 5, 18 and 30;
-- seed 001, Table 1: six subscriptions, and the event of its Example 2.
+- Tatbul 2001, section 3.2: Examples 1 to 3, profiles with constant and join predicates;
+- Tatbul 2001, section 4.1.2: the elementary intervals of the endpoints 2, 5, 18 and 30;
+- OpIndex, Table 1: six subscriptions, and the event of its Example 2.
 """
 
 from __future__ import annotations

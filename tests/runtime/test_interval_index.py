@@ -1,4 +1,4 @@
-"""The interval index: elementary intervals to entries (seed 000, 4.1.2)."""
+"""The interval index: elementary intervals to entries (Tatbul 2001, 4.1.2)."""
 
 import numpy as np
 from hypothesis import given

@@ -1,5 +1,7 @@
 """Single values of numpy in documents: narrow floats and far dates."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,9 @@ def test_dates_beyond_the_nanosecond_range_are_kept(text, seconds, nanos):
     assert from_document(np.datetime64(text)) == Timestamp(seconds * 10**9 + nanos)
     constants = Constants(timestamps=(seconds * 10**9 + nanos,))
     assert constants.rank(from_document(np.datetime64(text))) == constants.first(5) + 1
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="a long double is a double here")
+@pytest.mark.parametrize("text", ["9007199254740993", "-9007199254740993.5", "0.1"])
+def test_a_long_double_is_not_rounded_to_a_double(text):
+    assert exact(from_document(np.longdouble(text))) == Decimal(text)

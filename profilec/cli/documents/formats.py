@@ -95,6 +95,8 @@ def _expand(paths: Iterable[str]) -> Iterator[str]:
 
 def _open(path: str) -> AbstractContextManager[BinaryIO]:
     if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
         return nullcontext(cast(BinaryIO, sys.stdin.buffer))
     return cast(AbstractContextManager[BinaryIO], Path(path).open("rb", buffering=_BUFFER_BYTES))
 
@@ -117,8 +119,8 @@ def _read(stream: BinaryIO, name: str, suffix: str, options: Input, unknown: _Un
 
             def header(names: list[str]) -> None:
                 if len(names) == 1 and any(other in names[0] for other in ",;\t|" if other != delimiter):
-                    columns = "tabs" if delimiter == "\t" else "commas (or tabs, in a file called .tsv)"
-                    options.warn(f"{name}: all of the header is one column, `{names[0]}`: columns stand between {columns}")
+                    wanted = "tabs" if delimiter == "\t" else "commas, or by tabs in a .tsv file"
+                    options.warn(f"{name}: the header is one column, {names[0]!r}; columns are separated by {wanted}")
                 unknown.columns(names)
 
             items = read_csv(stream, delimiter=delimiter, schema=options.schema, columns=header)

@@ -194,7 +194,8 @@ _DIALECTS: dict[str, Traits] = {
 }  # fmt: skip
 
 _ALIASES = {
-    "postgresql": "postgres", "pgsql": "postgres", "psql": "postgres", "pg": "postgres", "mariadb": "mysql", "mssql": "tsql", "sqlserver": "tsql", "sparksql": "spark",
+    "postgresql": "postgres", "pgsql": "postgres", "psql": "postgres", "pg": "postgres",
+    "mariadb": "mysql", "mssql": "tsql", "sqlserver": "tsql", "sparksql": "spark",
     "standard": "", "ansi": "",
 }  # fmt: skip
 

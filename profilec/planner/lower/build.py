@@ -132,7 +132,7 @@ def _access_costs(table: LeafTable, sets: RankSets) -> npt.NDArray[np.float64]:
     """Per test the share of documents it is expected to let through; `inf` where it gives no access.
 
     Without statistics a value falls on each rank of its slot alike, and documents hold an
-    attribute as often as profiles ask about it (seed 001, 4.1).
+    attribute as often as profiles ask about it (OpIndex, 4.1).
     """
     slots = np.asarray(table.slot, np.int64)
     n_slots = len(table.slots)

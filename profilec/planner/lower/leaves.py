@@ -15,7 +15,7 @@ NULL: after negation normal form only TRUE matters. A row is the set of ranks on
 TRUE (or FALSE, for Not(leaf)); `negated` is the complement of that set over *all* ranks, absence
 included, for IS NOT TRUE and IS NOT FALSE.
 
-Source: DESIGN of rank space after seed 000, 4.1.2 (elementary intervals).
+Source: rank space, after the elementary intervals of Tatbul 2001, 4.1.2.
 """
 
 from __future__ import annotations

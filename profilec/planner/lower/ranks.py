@@ -6,7 +6,7 @@ sorted, disjoint, closed rank intervals (CSR).
     block of a kind with constants c0 < c1        first .. last
     ranks      gap0  c0  gap1  c1  gap2           first + 2i + 1 is the rank of ci
 
-Source: seed 000, 4.1.2: n endpoints cut the line into 2n + 1 elementary intervals.
+Source: Tatbul 2001, 4.1.2: n endpoints cut the line into 2n + 1 elementary intervals.
 """
 
 from __future__ import annotations

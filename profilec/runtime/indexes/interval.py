@@ -1,4 +1,4 @@
-"""The interval index of one slot: elementary intervals of ranks, and the entries each satisfies (seed 000, 4.1.2).
+"""The interval index of one slot: elementary intervals of ranks, and the entries each satisfies (Tatbul 2001, 4.1.2).
 
 In: entries, each with the closed rank intervals that its test on the slot accepts. Out: for a
 rank, the entries whose test holds, as a bit vector.

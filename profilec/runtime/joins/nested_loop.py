@@ -1,6 +1,6 @@
 """Quantified joins by nested loop: the body is asked of every earlier document in scope.
 
-In: a join term, the new document, the store. Out: TRUE or FALSE, never UNKNOWN (seed 000, 4.2:
+In: a join term, the new document, the store. Out: TRUE or FALSE, never UNKNOWN (Tatbul 2001, 4.2:
 FORALL holds iff every bit of the document bit vector is 1, EXISTS iff one is). The plain
 definition; nothing is indexed.
 

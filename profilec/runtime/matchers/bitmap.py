@@ -1,4 +1,4 @@
-"""`bitmap`: the interval index on every slot, ANDed (seed 000, 4.1.2).
+"""`bitmap`: the interval index on every slot, ANDed (Tatbul 2001, 4.1.2).
 
 In: the ranks of a document. Out: the entries all of whose rank tests hold. Each slot gives the
 bit vector of the entries that its value satisfies or that do not ask for it; what is in all of

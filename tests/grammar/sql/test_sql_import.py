@@ -104,6 +104,12 @@ def test_an_unknown_dialect_is_named(dialect: str, hint: str) -> None:
     assert hint in (caught.value.diagnostics[0].hint or "")
 
 
+@pytest.mark.parametrize("dialect", ["PostgreSQL", "pgsql", "psql", "pg"])
+def test_other_names_of_a_dialect(dialect: str) -> None:
+    (profile,) = import_sql("a ~~* 'x%'", dialect)
+    assert profile.where == "a ILIKE 'x%'"
+
+
 def test_an_unknown_like_case_is_no_dialect_default() -> None:
     with pytest.raises(ValueError, match="like_case"):
         import_sql("a = 1", "sqlite", like_case="insensitive")  # type: ignore[arg-type]
