@@ -72,7 +72,8 @@ def main() -> NoReturn:
     except BrokenPipeError:
         _leave(terminal.FINDINGS)  # as when the reader goes before the last of the output
     except OSError as error:
-        terminal.say(f"error: {error.strerror or error}", "red")
+        place = "" if error.filename is None else f"{error.filename}: "
+        terminal.say(f"error: {place}{error.strerror or error}", "red")
     _leave(terminal.ERROR)
 
 

@@ -7,6 +7,7 @@ formatted to standard output. With `--check` or `--diff` nothing is written.
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import shutil
 import sys
@@ -54,7 +55,10 @@ def fmt(
         elif path == STDIN_PATH:
             sys.stdout.write(formatted)
         elif changed:
-            _replace(path, written)
+            try:
+                _replace(path, written)
+            except OSError as error:
+                terminal.stop(f"{path}: {error.strerror}")
             terminal.say(f"formatted {path}")
     if findings.n_errors:
         raise typer.Exit(terminal.ERROR)
@@ -64,6 +68,8 @@ def fmt(
 def _replace(path: Path, data: bytes) -> None:
     """Puts new bytes in a file's place at once, so that a full disk or a crash cannot cost what was there."""
     target = path.resolve()
+    if not os.access(target, os.W_OK):  # to put another in its place, writing to the folder would be enough
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
         try:
             file.write(data)

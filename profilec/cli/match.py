@@ -68,6 +68,8 @@ def match(
     profiles, documents = _split(paths)
     if not profiles:
         terminal.stop("no profiles: name a .prof file, or a folder with some, before the documents")
+    if [*profiles, *documents, *(join_documents or [])].count(STDIN) > 1:
+        terminal.stop("standard input can be read only once, and is named for two things")
     profile_set, findings = load(
         profiles, skip_errors=skip_errors, options=read_options(option or [], matcher=matcher, index=index or [])
     )

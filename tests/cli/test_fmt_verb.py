@@ -1,8 +1,13 @@
 """`profilec fmt`: in place, or only told."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from profilec.cli import fmt
 
 Runs = Callable[..., Any]
 Writes = Callable[..., Path]
@@ -58,3 +63,11 @@ def test_a_link_and_its_file_s_permissions_stay(profilec: Runs, write: Writes, t
     assert path.read_text() != UGLY
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.prof", "link.prof"]
+
+
+def test_a_read_only_file_is_left_alone(write: Writes, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("a.prof", UGLY)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(PermissionError):
+        fmt._replace(path, b"PROFILE a WHERE b;")
+    assert [file.read_text() for file in path.parent.iterdir()] == [UGLY]

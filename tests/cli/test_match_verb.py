@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,11 @@ def test_a_reader_that_goes_away_is_no_error(profiles: str, tmp_path: Path) -> N
 
 def test_results_come_while_the_input_is_open_and_interrupts_end_it(profiles: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "profilec", "match", profiles, "-"]
+    pipe = subprocess.PIPE
+    # A shell's background job ignores SIGINT, and so would the command that the tests start there.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=heed
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -271,3 +275,12 @@ def test_memory_stays_bounded(profiles: str, tmp_path: Path) -> None:
         [sys.executable, "-c", program, profiles], cwd=tmp_path, capture_output=True, check=True, env=ENVIRONMENT
     )
     assert int(done.stdout) < 280, "MB"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["shop.prof", "-", "--join-documents", "-"], ["-", "--join-documents", "-"], ["-", "-"]]
+)
+def test_standard_input_named_twice_is_refused(profilec: Runs, profiles: str, arguments: list[str]) -> None:
+    run = profilec("match", *arguments, stdin=DOCUMENTS)
+    assert (run.status, run.out) == (2, "")
+    assert "only once" in run.err or "no profiles" in run.err
