@@ -244,7 +244,13 @@ def test_results_come_while_the_input_is_open_and_interrupts_end_it(profiles: st
     # A shell's background job ignores SIGINT, and so would the command that the tests start there.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=heed  # noqa: PLW1509
+        command,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        preexec_fn=heed,  # noqa: PLW1509
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
