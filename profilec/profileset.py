@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +52,7 @@ def compile(
     calibration: Any = None,
     options: Mapping[str, Any] | None = None,
     on_error: str = "raise",
+    progress: Callable[[int, int], object] | None = None,
 ) -> ProfileSet:
     """Compiles profiles into a set that can be matched.
 
@@ -62,6 +63,7 @@ def compile(
         schema: the documents' attributes: text as in a SCHEMA statement, a mapping of name to type,
             a pyarrow schema, or a `Schema`. SCHEMA statements of the source add to it.
         options: see the README; a choice that the planner would make otherwise can be forced here.
+        progress: called now and then with the characters of the texts compiled so far, and in all.
         on_error: "raise", or "skip" to compile the good profiles and keep the diagnostics of the others.
 
     Raises:
@@ -82,10 +84,16 @@ def compile(
     with _collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
         for statement in opened.statements(known, chosen.limits, pool.normal_forms):
             compiled.take(statement, is_normal=statement.condition in pool.latest)
+            if progress is not None and len(compiled.ids) % _STRIDE == 0:
+                progress(opened.n_done + statement.start, opened.n_characters)
     diagnostics.sort(key=opened.place_of)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
     return compiled.finish()
+
+
+_STRIDE = 5_000
+"""Profiles between two calls of `progress`."""
 
 
 @contextmanager

@@ -197,3 +197,11 @@ def test_a_decimal_of_20_000_digits_can_be_cast_to_a_string(matcher: str) -> Non
         options={"matcher": matcher},
     )
     assert profiles.match({"a": Decimal("0." + "1" * 20_000 + "000")}) == ["cast", "length"]
+
+
+def test_progress_is_told_in_characters() -> None:
+    text = "".join(f"PROFILE p{n} WHERE x = {n};\n" for n in range(12_000))
+    told: list[tuple[int, int]] = []
+    profilec.compile(text, progress=lambda done, total: told.append((done, total)))
+    assert len(told) == 2
+    assert 0 < told[0][0] < told[1][0] < told[1][1] == len(text)

@@ -69,9 +69,10 @@ def load(
 
     findings = terminal.Findings()
     try:
-        profile_set = profilec.compile(
-            files_or_stop(arguments), options=options, on_error="skip" if skip_errors else "raise"
-        )
+        files = files_or_stop(arguments)
+        on_error = "skip" if skip_errors else "raise"
+        with terminal.progress("compiling") as advance:
+            profile_set = profilec.compile(files, options=options, on_error=on_error, progress=advance)
     except profilec.ProfileError as error:
         findings.all(error.diagnostics)
         raise typer.Exit(terminal.ERROR) from None

@@ -36,6 +36,7 @@ class Source:
         self._report = report
         self._texts: list[tuple[str | None, str]] = []
         self._rows: Iterable[Any] | None = None
+        self.n_done = 0
         if isinstance(given, Path):
             self._read_paths([given])
         elif isinstance(given, str):
@@ -75,6 +76,11 @@ class Source:
                     self._report(_declared_twice(field, known, first, file, line, column))
         return Schema(tuple(field for field, _ in fields.values())) if found else None
 
+    @property
+    def n_characters(self) -> int:
+        """The length of all texts; `n_done` is that of the texts behind the one at hand."""
+        return sum(len(text) for _, text in self._texts)
+
     def place_of(self, diagnostic: Diagnostic) -> tuple[int, int, int]:
         """What orders diagnostics: their files in the order read, then line and column."""
         files = [file for file, _ in self._texts]
@@ -92,6 +98,7 @@ class Source:
             yield from iter_profiles(
                 text, file=file, schema=schema, limits=limits, report=self._report, parse_many=parse_many
             )
+            self.n_done += len(text)
         for row in self._rows or ():
             statement = self._row_statement(row, schema, limits)
             if statement is not None:
