@@ -161,6 +161,10 @@ class Maker:
                 return Given(self.pick(MOMENTS))
         return Given(self.pick(ODD_KINDS)) if self.chance(50) else self.literal(self.pick(tuple(DOCUMENT)))
 
+    def largest_integer(self) -> int:
+        """DuckDB compares integers with doubles as doubles, also in `price + 9`; SQLite cannot add to a greater one."""
+        return {None: 2**63 - 1, "sqlite": BIG + 1, "duckdb": BIG - 10}[self.sql]
+
     def text(self) -> str:
         return self.pick(CASED if self.focus == "text" and self.chance(60) else TEXTS)
 
@@ -168,8 +172,7 @@ class Maker:
         if self.focus == "calls" and not self.sql and self.chance(60):
             return self.pick(SMALL)
         if self.sql:
-            largest = BIG if self.sql == "duckdb" else BIG + 1
-            whole = [number for number in INTEGERS if abs(number) <= largest]
+            whole = [number for number in INTEGERS if abs(number) <= self.largest_integer()]
             return self.pick([*whole, *(Decimal(repr(number)) for number in DOUBLES if abs(number) < BIG)])
         return self.pick([*INTEGERS, *DECIMALS, *HUGE_INTEGERS, Decimal("0.1000000000000000000001"), Decimal("1E+22")])
 
@@ -407,8 +410,7 @@ class Maker:
             case bool():
                 return name in BOOLEANS
             case int():
-                largest = BIG if self.sql == "duckdb" else BIG + 1 if self.sql else 2**63 - 1
-                return name in ("price", "last", "qty") and abs(value) <= largest
+                return name in ("price", "last", "qty") and abs(value) <= self.largest_integer()
             case float():
                 fits = not self.sql or (math.isfinite(value) and (self.sql == "sqlite" or abs(value) <= BIG))
                 return name in ("weight", "größe", "w", "scores") and fits

@@ -5,10 +5,12 @@ Only for worlds that are `tabular`: every value is of its column's type, NULL or
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas
 import pyarrow as pa
 from structures import Document
@@ -19,10 +21,11 @@ def arrow_table(documents: Sequence[Document], style: int) -> pa.Table:
     draw = random.Random(style)
     table = pa.table(
         {
-            name: pa.array([document.get(name) for document in documents], type_)
+            name: pa.array(values, _narrower(values, type_, draw))
             for name, type_ in _types(draw).items()
+            for values in [[document.get(name) for document in documents]]
             # A column that holds nothing may as well not be there.
-            if any(document.get(name) is not None for document in documents) or draw.random() < 0.3
+            if any(value is not None for value in values) or draw.random() < 0.3
         }
     )
     if table.num_columns == 0:
@@ -66,6 +69,23 @@ def _types(draw: random.Random) -> dict[str, pa.DataType]:
         "items": array(pa.struct({"sku": text, "qty": pa.int64(), "parts": array(part)})),
         "user": pa.struct({"name": text, "address": pa.struct({"since": day})}),
     }
+
+
+def _narrower(values: list[Any], type_: pa.DataType, draw: random.Random) -> pa.DataType:
+    """Half of the time, a type with fewer bits that holds the same numbers."""
+    numbers = [value for value in values if value is not None]
+    if draw.random() < 0.5 or not numbers:
+        return type_
+    if type_ == pa.int64():
+        for low, high, narrow in ((0, 2**64, pa.uint64()), (-(2**7), 2**7, pa.int8()), (-(2**31), 2**31, pa.int32())):
+            if all(low <= number < high for number in numbers):
+                return narrow
+    # A 32-bit float stands for the shortest decimal of its own width.
+    if type_ == pa.float64() and all(
+        math.isnan(n) or (abs(n) < 1e30 and float(str(np.float32(n))) == n) for n in numbers
+    ):
+        return pa.float32()
+    return type_
 
 
 def pandas_frame(documents: Sequence[Document], style: int) -> pandas.DataFrame:
