@@ -63,8 +63,9 @@ def compile(
         schema: the documents' attributes: text as in a SCHEMA statement, a mapping of name to type,
             a pyarrow schema, or a `Schema`. SCHEMA statements of the source add to it.
         options: see the README; a choice that the planner would make otherwise can be forced here.
-        progress: called now and then with the characters of the texts compiled so far, and in all.
+        statistics, calibration: for the cost-based planner that is to come; nothing reads them yet.
         on_error: "raise", or "skip" to compile the good profiles and keep the diagnostics of the others.
+        progress: called now and then with the characters of the texts compiled so far, and in all.
 
     Raises:
         ProfileError: some profile has an error; `.diagnostics` has all of them, warnings included.
@@ -86,7 +87,7 @@ def compile(
             compiled.take(statement, is_normal=statement.condition in pool.latest)
             if progress is not None and len(compiled.ids) % _STRIDE == 0:
                 progress(opened.n_done + statement.start, opened.n_characters)
-    diagnostics.sort(key=opened.place_of)
+    diagnostics[:] = opened.in_order(diagnostics)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
     return compiled.finish()

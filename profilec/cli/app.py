@@ -78,7 +78,11 @@ def main() -> NoReturn:
 
 
 def _leave(status: int) -> NoReturn:
-    """Ends the process without tearing it down: Arrow's threads abort one that ends while they begin (status 134)."""
+    """Ends the process without tearing down the interpreter around threads of libraries.
+
+    Once, and not again, a process that had read CSV ended with status 134 after its last output; that its cause was a
+    thread of Arrow is a guess.
+    """
     atexit._run_exitfuncs()
     sys.stderr.flush()
     os._exit(status)

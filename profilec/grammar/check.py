@@ -179,19 +179,15 @@ class _Checker:
                 return True
         if None in kinds or kinds[0] is kinds[1]:
             return False
-        hint: str | None
         if set(kinds) == _MOMENTS:
             hint = "write CAST(… AS DATE) or CAST(… AS TIMESTAMP) on one side"
             self._warn("PC609", at, "a date never compares with a timestamp", hint)
             return True
         first, second = (f"`{self._quote(part)}` is {self._described(part, known)}" for part in (left, right))
         message = f"{first} and {second}; they never compare"
-        hint = None
-        if Kind.NUMBER in kinds and any(_looks_like_number(part.node) for part in (left, right)):
-            hint = "a number is written without quotes"
-        else:
-            hint = self._quoted_name([left, right])
-        self._warn("PC603", at, message, hint)
+        quoted_number = Kind.NUMBER in kinds and any(_looks_like_number(part.node) for part in (left, right))
+        meant = "a number is written without quotes" if quoted_number else self._quoted_name([left, right])
+        self._warn("PC603", at, message, meant)
         return True
 
     def _in(self, at: Located, known: Typing, *, negated: bool) -> None:

@@ -24,7 +24,7 @@ from profilec.grammar.diagnostics import Diagnostic, ProfileError, Source
 from profilec.grammar.lexer import tokens
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.parse import as_diagnostics, parse_cut
-from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, TextError, not_utf8
+from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, not_utf8
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,7 @@ class _Formatter:
     def _statement(self, cut: Cut) -> tuple[str, list[_Comment], int]:
         """A statement's text as it is to be written, the comments to go behind it, and where it ends."""
         parsed, faults, cut = parse_cut(self._cutter, cut, self._limits)
-        start, end, position = cut.start, cut.end, cut.next
-        if parsed is not None and not cut.is_terminated:
-            last = len(self._text[start:end].rstrip())
-            hint = "every statement ends with a `;`"
-            faults.append(TextError("PC101", last, last, "expected `;` at the end of the statement", hint))
+        start, position = cut.start, cut.next
         if faults:
             name = parsed.id if isinstance(parsed, ParsedProfile) else None
             for diagnostic in as_diagnostics(faults, self._source, start, name):

@@ -79,10 +79,21 @@ def parse_statement(
 def parse_cut(
     cutter: Cutter, cut: Cut, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[ParsedProfile | ParsedSchema | None, list[TextError], Cut]:
-    """The statement of a cut, all that is wrong with it, and the part of the cut that it is.
+    """The statement of a cut, all that is wrong with it (a missing `;` too), and the part of the cut that it is.
 
     That is the whole, unless it cannot be read, or a statement that reads well ends where another may begin.
     """
+    parsed, faults, part = _read_cut(cutter, cut, limits)
+    if parsed is not None and not part.is_terminated:
+        *_, last = tokens_of(cutter.text[part.start : part.end])
+        message, hint = "expected `;` at the end of the statement", "every statement ends with a `;`"
+        faults.append(TextError("PC101", last.end, last.end, message, hint))
+    return parsed, faults, part
+
+
+def _read_cut(
+    cutter: Cutter, cut: Cut, limits: Limits
+) -> tuple[ParsedProfile | ParsedSchema | None, list[TextError], Cut]:
     text, start = cutter.text, cut.start
     restart = cutter.restart(cut)
     if restart is not None:

@@ -29,7 +29,7 @@ from profilec.grammar.cut import Cut, Cutter
 from profilec.grammar.declare import ParsedExample, ParsedProfile, ParsedSchema, id_fault
 from profilec.grammar.diagnostics import Diagnostic, Source
 from profilec.grammar.examples import Example
-from profilec.grammar.lexer import RESERVED, tokens
+from profilec.grammar.lexer import RESERVED
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.located import Located
 from profilec.grammar.parse import as_diagnostics, parse_cut, parse_statement, run
@@ -89,7 +89,6 @@ _IS_SCHEMA = re.compile(r"[Ss][Cc][Hh][Ee][Mm][Aa]\b")
 _SCHEMA_WORD = re.compile(r"\b[Ss][Cc][Hh][Ee][Mm][Aa]\s*+(?=\(|--|/\*)")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _COMMENT = re.compile(r"--([^\n]*+)|/\*(.*?)\*/", re.DOTALL)
-_SEMICOLON = "every statement ends with a `;`"
 
 
 def iter_profiles(
@@ -218,8 +217,6 @@ def read_schema(text: str, file: str | None, report: Report) -> list[tuple[Field
         position = cut.next
         if not is_schema:
             continue
-        if parsed is not None and not cut.is_terminated:
-            faults.append(_unterminated(text[start : cut.end]))
         for diagnostic in as_diagnostics(faults, source, start):
             report(diagnostic)
         if isinstance(parsed, ParsedSchema) and not faults:
@@ -317,8 +314,6 @@ class _Reader:
         statement = text[start:end]
         if _IS_SCHEMA.match(statement):
             return None, position
-        if parsed is not None and not cut.is_terminated:
-            faults.append(_unterminated(statement))
         profile = parsed if isinstance(parsed, ParsedProfile) else None
         if profile is not None:
             faults += _findings(profile.condition, statement, self._schema, faults)
@@ -380,11 +375,6 @@ def _findings(condition: Located, text: str, schema: Schema | None, faults: list
 
 def _has_error(faults: list[TextError]) -> bool:
     return any(not fault.code.startswith("PC6") for fault in faults)
-
-
-def _unterminated(statement: str) -> TextError:
-    *_, last = tokens(statement)
-    return TextError("PC101", last.end, last.end, "expected `;` at the end of the statement", _SEMICOLON)
 
 
 def _plain_id(name: str | None, quoted: str | None) -> str | None:

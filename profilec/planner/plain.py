@@ -7,8 +7,9 @@ bound in an AND; no part in two operands of one connective.
 
 Invariant: "yes" is never wrong (a test compares it with what the rules do); "no" may be.
 
+`tidied` goes one step further for an AND: it puts the operands in order, and then takes the look.
+
 PERF: profiles come by the million, and to ask every rule takes ten times longer than this.
-Nothing here builds a node.
 """
 
 from __future__ import annotations

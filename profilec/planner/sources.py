@@ -81,11 +81,10 @@ class Source:
         """The length of all texts; `n_done` is that of the texts behind the one at hand."""
         return sum(len(text) for _, text in self._texts)
 
-    def place_of(self, diagnostic: Diagnostic) -> tuple[int, int, int]:
-        """What orders diagnostics: their files in the order read, then line and column."""
-        files = [file for file, _ in self._texts]
-        place = files.index(diagnostic.file) if diagnostic.file in files else -1
-        return place, diagnostic.line or 0, diagnostic.column or 0
+    def in_order(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics by file, in the order read, then by line and column; those of no text come first."""
+        place_of = {file: place for place, (file, _) in enumerate(self._texts)}
+        return sorted(diagnostics, key=lambda d: (place_of.get(d.file, -1), d.line or 0, d.column or 0))
 
     def statements(
         self, schema: Schema | None, limits: Limits, parse_many: ParseMany | None = None

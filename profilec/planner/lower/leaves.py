@@ -228,8 +228,7 @@ class LeafTable:
         if kind == _NULL:
             return slot, Op.NEVER, 0, 0, 0
         value = right.value if kind <= _BOOLEAN else _key(right.value)
-        known = self.slots[slot].by_kind[kind]
-        return slot, op, kind, known.setdefault(value, len(known)), 0
+        return slot, op, kind, self.slots[slot].number(kind, value), 0
 
     def _in(self, leaf: ir.In) -> tuple[int, int, int, int, int]:
         slot = self.slot_of(leaf.item)
