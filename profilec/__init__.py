@@ -16,36 +16,54 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from profilec.grammar.diagnostics import Diagnostic, ProfileError
     from profilec.planner.normal_forms import NormalFormTooLarge
-    from profilec.profileset import Profile, ProfileSet, compile
+    from profilec.profileset import Profile, ProfileSet, compile, load
     from profilec.runtime.batch import MatchBatch
+    from profilec.runtime.imagefile.container import ImageError
+    from profilec.saved_set import ImageReport, verify
     from profilec.values.kinds import DocumentError
+    from profilec.values.sets import Between, OneOf
     from profilec.values.types import Schema
+    from profilec.warm import warmup
     from profilec.why import Explanation
 
 _HOME = {
+    "Between": "profilec.values.sets",
     "Diagnostic": "profilec.grammar.diagnostics",
     "DocumentError": "profilec.values.kinds",
     "Explanation": "profilec.why",
+    "ImageError": "profilec.runtime.imagefile.container",
+    "ImageReport": "profilec.saved_set",
     "MatchBatch": "profilec.runtime.batch",
     "NormalFormTooLarge": "profilec.planner.normal_forms",
+    "OneOf": "profilec.values.sets",
     "Profile": "profilec.profileset",
     "ProfileError": "profilec.grammar.diagnostics",
     "ProfileSet": "profilec.profileset",
     "Schema": "profilec.values.types",
     "compile": "profilec.profileset",
+    "load": "profilec.profileset",
+    "verify": "profilec.saved_set",
+    "warmup": "profilec.warm",
 }
 
 __all__ = [
+    "Between",
     "Diagnostic",
     "DocumentError",
     "Explanation",
+    "ImageError",
+    "ImageReport",
     "MatchBatch",
     "NormalFormTooLarge",
+    "OneOf",
     "Profile",
     "ProfileError",
     "ProfileSet",
     "Schema",
     "compile",
+    "load",
+    "verify",
+    "warmup",
 ]
 
 

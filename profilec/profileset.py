@@ -1,6 +1,6 @@
-"""ProfileSet: the object that users hold, and `compile`, which makes it.
+"""ProfileSet: the object that users hold; `compile`, which makes it; and `load`, which finds it in a file.
 
-In: whatever `planner.sources` reads. Out: a set that answers which of its profiles a document
+In: whatever `planner.sources` reads, or an image file. Out: a set that answers which of its profiles a document
 matches. The set keeps each profile's text and place, so that `why` and `explain` can speak of
 the source; matching uses the image alone.
 """
@@ -8,24 +8,31 @@ the source; matching uses the image alone.
 from __future__ import annotations
 
 import gc
-from array import array
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import Example, ProfileStatement
 from profilec.planner.explain import explain_profile, explain_set
-from profilec.planner.lower import ImageBuilder, TooComplexError
+from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
 from profilec.planner.sources import Source
 from profilec.planner.workers import WorkerPool
+from profilec.profile_table import Place, PlacesInMaking, ProfileTable
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.execute import Executor
+from profilec.runtime.image import Int32
+from profilec.runtime.imagefile.columns import Strings
+from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
 from profilec.runtime.store.documents import DocumentStore
+from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.types import Schema
 from profilec.why import Explanation, explain_truth
 
@@ -77,6 +84,9 @@ def compile(
     """
     if on_error not in ("raise", "skip"):
         raise ValueError(f"on_error takes 'raise' or 'skip', not {on_error!r}")
+    for path in source if isinstance(source, list | tuple) else (source,):
+        if isinstance(path, Path) and is_image(path):
+            raise ValueError(f"{path} is an image, compiled already; profilec.load reads it")
     chosen = Options.read(options)
     diagnostics: list[Diagnostic] = []
     opened = Source(source, diagnostics.append)
@@ -95,6 +105,8 @@ def compile(
 
 _STRIDE = 5_000
 """Profiles between two calls of `progress`."""
+_MOST_TO_GUESS_FROM = 100_000
+"""Ids up to which one that is not there is compared with all of them."""
 
 
 @contextmanager
@@ -109,28 +121,6 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Places:
-    """Where each profile stands, as columns: a million of them cost no million objects."""
-
-    def __init__(self) -> None:
-        self.files: list[str | None] = []
-        self.file = array("i")
-        self.line = array("i")
-        self.column = array("i")
-        self._file_of: dict[str | None, int] = {}
-
-    def add(self, file: str | None, line: int, column: int) -> None:
-        number = self._file_of.setdefault(file, len(self.files))
-        if number == len(self.files):
-            self.files.append(file)
-        self.file.append(number)
-        self.line.append(line)
-        self.column.append(column)
-
-    def __getitem__(self, ordinal: int) -> tuple[str | None, int, int]:
-        return self.files[self.file[ordinal]], self.line[ordinal], self.column[ordinal]
-
-
 class _Compilation:
     """A set in the making."""
 
@@ -140,7 +130,7 @@ class _Compilation:
         self.diagnostics = diagnostics
         self.ids: dict[str, int] = {}
         self.wheres: list[str] = []
-        self.places = _Places()
+        self.places = PlacesInMaking()
         self.properties: dict[int, Mapping[str, Any]] = {}
         self.comments: dict[int, str] = {}
         self.examples: dict[int, tuple[Example, ...]] = {}
@@ -170,10 +160,24 @@ class _Compilation:
             self.examples[ordinal] = statement.examples
 
     def finish(self) -> ProfileSet:
-        return ProfileSet(self)
+        table = ProfileTable(
+            Strings(list(self.ids)),
+            Strings(self.wheres),
+            self.places.columns(),
+            self.ids,
+            self.properties,
+            self.comments,
+            self.examples,
+        )
+        image = self.builder.build()
+        schema = () if self.schema is None else (self.schema,)
+        plan = plan_of(image, self.options)
+        parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
+        chosen = self.options.matcher is None and self.options.max_cap is None
+        return ProfileSet(parts if chosen and image.n_entries <= FEW_ENTRIES else _with_tree(parts))
 
     def _taken_by(self, ordinal: int) -> str:
-        file, line, _ = self.places[ordinal]
+        file, line = self.places.line_of(ordinal)
         where = f"at {file}:{line}" if file is not None else f"number {ordinal + 1} of the set, in line {line}"
         return f"the first profile of that id is {where}; ids are unique in a set"
 
@@ -194,79 +198,150 @@ class _Compilation:
         )
 
 
+FEW_ENTRIES = 200
+FEW_DOCUMENTS = 1_000
+"""A set of no more entries, whose matcher nobody named, matches its first documents by a plain scan: compiled code
+takes longer to load than that. After so many documents it is loaded."""
+
+
+def _with_tree(parts: SetParts) -> SetParts:
+    """The parts with a tree in the image, where the plan wants one that is not there."""
+    matcher, _, leaves = parts.plan.matcher.partition(":")
+    if matcher != "betree" or parts.image.tree is not None:
+        return parts
+    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any"))
+
+
 class ProfileSet:
-    """A compiled set of profiles. Made by `compile`.
+    """A compiled set of profiles. Made by `compile`, or from an image by `load`.
 
     `match` may be called from several threads. Quantified joins range over `documents`.
     """
 
-    def __init__(self, compiled: _Compilation) -> None:
-        self._ids: list[str] = list(compiled.ids)
-        self._ordinal_of = compiled.ids
-        self._wheres = compiled.wheres
-        self._places = compiled.places
-        self._properties = compiled.properties
-        self._comments = compiled.comments
-        self._examples = compiled.examples
-        self._options = compiled.options
-        self.schema: Schema | None = compiled.schema
-        """The attributes that SCHEMA declares; None where nothing does."""
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(compiled.diagnostics)
-        """What the compiler found: warnings, and with on_error="skip" the errors of the profiles left out."""
-        self.documents = DocumentStore()
-        """The earlier documents that quantified joins range over."""
-        self._image = compiled.builder.build()
-        self.plan: Plan = plan_of(self._image, compiled.options)
+    def __init__(self, parts: SetParts) -> None:
+        self._hold(parts, DocumentStore())
+
+    def _hold(self, parts: SetParts, documents: DocumentStore) -> None:
+        self._parts = parts
+        self._table = parts.table
+        self._image = parts.image
+        self.plan: Plan = parts.plan
         """What was chosen, and why."""
-        self._executor = Executor(self._image, self.plan.matcher)
+        self.documents = documents
+        """The earlier documents that quantified joins range over."""
+        self._prepared: Executor | None = None
+        self._preparing = Lock()
+        self._n_asked = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the executor, which is made again from the image."""
-        return {name: value for name, value in self.__dict__.items() if name != "_executor"}
+        """The bytes of the image, whether or not it is in a file, and the documents."""
+        return {"image": to_bytes(set_sections(self._whole())), "documents": self.documents}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._executor = Executor(self._image, self.plan.matcher)
+        self._hold(read_set(ImageFile(state["image"], "the pickled image")), state["documents"])
+
+    def _executor(self, n_documents: int = 1) -> Executor:
+        """What matches the next documents. Made when the first comes, so that a set is loaded without it."""
+        self._n_asked += n_documents
+        small = self._image.tree is None and self.plan.matcher == "betree"
+        if small and self._n_asked > FEW_DOCUMENTS:
+            self._whole()
+        executor = self._prepared
+        if executor is None:
+            with self._preparing:
+                if self._prepared is None:
+                    without_tree = self._image.tree is None and self.plan.matcher.startswith("betree")
+                    self._prepared = Executor(self._image, "scan" if without_tree else self.plan.matcher)
+                executor = self._prepared
+        return executor
+
+    def _whole(self) -> SetParts:
+        """The parts with all that the plan wants in the image."""
+        with self._preparing:
+            whole = _with_tree(self._parts)
+            if whole is not self._parts:
+                self._parts, self._image, self._prepared = whole, whole.image, None
+            return whole
 
     @property
-    def ids(self) -> list[str]:
-        """All ids, in the set's order: that of insertion."""
-        return list(self._ids)
+    def schema(self) -> Schema | None:
+        """The attributes that SCHEMA declares; None where nothing does."""
+        return next(iter(self._parts.schema), None)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the compiler found: warnings, and with on_error="skip" the errors of the profiles left out."""
+        return tuple(self._parts.diagnostics)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """All ids, in the set's order: that of insertion. They equal a list of the same ids."""
+        return self._table.ids
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._table.ids)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+        return iter(self._table.ids)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._ordinal_of
+        return self._table.ordinal(id) is not None
 
     def __getitem__(self, id: str) -> Profile:
         """The profile of an id. Raises KeyError."""
-        ordinal = self._ordinal(id)
-        return Profile(id, self._wheres[ordinal], self._properties.get(ordinal, {}), self._comments.get(ordinal))
+        ordinal = self.ordinal(id)
+        table = self._table
+        return Profile(id, table.wheres[ordinal], table.properties.get(ordinal, {}), table.comments.get(ordinal))
 
     def __repr__(self) -> str:
         return f"<ProfileSet: {self.plan}>"
 
-    def match(self, document: Mapping[str, Any]) -> list[str]:
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the set as an image, one file that `load` maps. The `documents` are not saved.
+
+        What is there already is replaced at once: whoever has loaded it goes on with it, and where writing fails it
+        stays. The same profiles, compiled with the same options, give the same bytes.
+
+        Raises:
+            OSError: the file cannot be written.
+            TypeError: a property of a profile is a value that no image keeps.
+        """
+        write(path, set_sections(self._whole()))
+
+    def match(self, document: Mapping[str, Any], *, semantics: str = "point") -> list[str]:
         """The ids of the profiles that the document matches, in the set's order.
+
+        Args:
+            document: attribute to value.
+            semantics: "point", or "overlap" for documents of which values may be sets, `Between` and `OneOf`: a
+                profile matches where each of its predicates accepts some value of the attribute's set.
 
         Raises:
             DocumentError: the document is no mapping, or an attribute that a profile asks for holds a
                 value that is no number, string, boolean, date, timestamp, array or record.
+            ValueError: `semantics` is neither; or it is "overlap", and some profiles, which are named, are no
+                conjunctions of conditions on single attributes.
         """
-        ids = self._ids
-        return [ids[ordinal] for ordinal in self._executor.match(document, self.documents).tolist()]
+        if _is_point(semantics):
+            return self._table.ids.take(self._executor().match(document, self.documents))
+        return self._table.ids.take(self._overlapping(document))
 
-    def count(self, document: Mapping[str, Any]) -> int:
-        """How many profiles the document matches."""
-        return len(self._executor.match(document, self.documents))
+    def count(self, document: Mapping[str, Any], *, semantics: str = "point") -> int:
+        """How many profiles the document matches; as `match`."""
+        if _is_point(semantics):
+            return self._executor().count(document, self.documents)
+        return len(self._overlapping(document))
 
-    def any(self, document: Mapping[str, Any]) -> bool:
-        """Whether the document matches some profile."""
-        return self.count(document) > 0
+    def any(self, document: Mapping[str, Any], *, semantics: str = "point") -> bool:
+        """Whether the document matches some profile; as `match`."""
+        if _is_point(semantics):
+            return self._executor().any(document, self.documents)
+        return len(self._overlapping(document)) > 0
+
+    def _overlapping(self, document: Mapping[str, Any]) -> Int32:
+        overlap = self._executor().overlap
+        overlap.require(self.ids)
+        return overlap.match(document)
 
     def match_batch(self, documents: Any, *, threads: int | None = None) -> MatchBatch:
         """The matches of many documents at once.
@@ -278,8 +353,9 @@ class ProfileSet:
         Returns:
             A `MatchBatch`: `batch[i]` is the list of ids of document i, in the set's order.
         """
-        offsets, indices = self._executor.match_batch(documents, self.documents, threads=threads)
-        return MatchBatch(offsets, indices, self._ids)
+        n_documents = len(documents) if hasattr(documents, "__len__") else FEW_DOCUMENTS
+        offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=threads)
+        return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:
         """Matches the document, then adds it to `documents`."""
@@ -290,8 +366,7 @@ class ProfileSet:
     def why(self, document: Mapping[str, Any], id: str) -> Explanation:
         """The truth of a profile's condition for a document, predicate by predicate. Raises KeyError."""
         profile = self[id]
-        place = self._places[self._ordinal(id)]
-        return explain_truth(profile, place, document, self.documents, self.schema, self._options.limits)
+        return explain_truth(profile, self.place(id), document, self.documents, self.schema, self._parts.options.limits)
 
     def explain(
         self,
@@ -314,24 +389,51 @@ class ProfileSet:
         if id is None:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
-            return explain_set(self._image, self.plan, self._ids, self._places.__getitem__, format)
-        ordinal = self._ordinal(id)
+            return explain_set(self._image, self.plan, self._table.ids, self._table.places.__getitem__, format)
         return explain_profile(
-            self._image, ordinal, Profile(id, self._wheres[ordinal]), self._places[ordinal], self._options, format, form
+            self._image, self.ordinal(id), self[id], self.place(id), self._parts.options, format, form
         )
 
     def examples(self, id: str) -> Sequence[Example]:
         """The ACCEPTS and REJECTS examples of a profile, in the order written. Raises KeyError."""
-        return self._examples.get(self._ordinal(id), ())
+        return self._table.examples.get(self.ordinal(id), ())
 
-    def _ordinal(self, id: str) -> int:
-        try:
-            return self._ordinal_of[id]
-        except KeyError:
+    def place(self, id: str) -> Place:
+        """Where a profile's condition stands: its file (None where it was given as text), line and column.
+
+        Raises KeyError.
+        """
+        return self._table.places[self.ordinal(id)]
+
+    def ordinal(self, id: str) -> int:
+        """The place of a profile in `ids`. Raises KeyError."""
+        ordinal = self._table.ordinal(id)
+        if ordinal is None:
             from profilec.grammar.diagnostics import did_you_mean
 
-            hint = did_you_mean(id, self._ids) if len(self._ids) <= 100_000 else None
-            raise KeyError(f"no profile {id!r}" + (f"; {hint}" if hint else "")) from None
+            hint = did_you_mean(id, self.ids) if isinstance(id, str) and len(self) <= _MOST_TO_GUESS_FROM else None
+            raise KeyError(f"no profile {id!r}" + (f"; {hint}" if hint else ""))
+        return ordinal
+
+
+def load(path: str | os.PathLike[str]) -> ProfileSet:
+    """The set of an image that `ProfileSet.save` or `profilec compile` wrote.
+
+    The file is mapped: only its header and table of sections are read, and the rest as it is used, by all processes
+    that load it from the same pages of memory. What the sections hold is trusted; `verify` checks it. The set's
+    `documents` are empty.
+
+    Raises:
+        ImageError: it is no image, or damaged, cut off, or of another format; the message says what to do.
+        OSError: it cannot be read.
+    """
+    return ProfileSet(read_set(ImageFile.open(path)))
+
+
+def _is_point(semantics: str) -> bool:
+    if semantics not in ("point", "overlap"):
+        raise ValueError(f"semantics takes 'point' or 'overlap', not {semantics!r}")
+    return semantics == "point"
 
 
 def _read_schema(given: Any, diagnostics: list[Diagnostic]) -> Schema | None:

@@ -24,7 +24,7 @@ _FIELDS = ("code", "severity", "message", "file", "line", "column", "end_column"
 
 def check(
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, - for standard input.")
     ],
     format_: Annotated[
         str | None,

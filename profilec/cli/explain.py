@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def explain(
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, - for standard input.")
     ],
     ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A profile; may be repeated.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every profile, one after the other.")] = False,

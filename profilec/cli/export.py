@@ -17,13 +17,14 @@ from profilec.cli import terminal
 
 def export(
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, - for standard input.")
     ],
     dialect: Annotated[str, typer.Option("--dialect", metavar="NAME", help="duckdb, postgres, spark, sqlite, …")],
     format_: Annotated[str, typer.Option("--format", metavar="sql|ndjson", help="How to write.")] = "sql",
 ) -> None:
     """Turn profiles into WHERE clauses of a SQL dialect."""
-    from profilec.cli.load import files_or_stop
+    from profilec.cli.load import files_or_stop, load
+    from profilec.cli.sources import names_image
     from profilec.grammar.diagnostics import ProfileError
     from profilec.grammar.limits import DEFAULT_LIMITS
     from profilec.grammar.sql import export_condition
@@ -34,13 +35,17 @@ def export(
     findings = terminal.Findings()
     try:
         dialect_name(dialect)
-        source = Source(files_or_stop(paths), findings)
+        if any(map(names_image, paths)):
+            profile_set, _ = load(paths)
+            source, declared = Source([profile_set[id_] for id_ in profile_set], findings), profile_set.schema
+        else:
+            source, declared = Source(files_or_stop(paths), findings), None
     except ProfileError as error:  # there is no such dialect
         findings.all(error.diagnostics)
         raise typer.Exit(terminal.ERROR) from None
     except OSError as error:
         terminal.stop(f"{error.filename}: {error.strerror}")
-    schema = source.schema(None)
+    schema = source.schema(declared)
     for statement in source.statements(schema, DEFAULT_LIMITS):
         try:
             where = export_condition(statement.condition, dialect, schema, profile=statement.id)

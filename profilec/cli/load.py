@@ -1,4 +1,7 @@
-"""Arguments to a compiled set, its diagnostics printed: how the verbs that need a set begin."""
+"""Arguments to a compiled set, its diagnostics printed: how the verbs that need a set begin.
+
+In: files of profiles, which are compiled, or one image, which is loaded. Out: the set.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from profilec.cli import terminal
-from profilec.cli.sources import SourceError, find_files
+from profilec.cli.sources import SourceError, find_files, names_image
 
 if TYPE_CHECKING:
     from profilec.cli.documents.formats import Input
@@ -18,11 +21,15 @@ if TYPE_CHECKING:
 
 
 def files_or_stop(arguments: Sequence[str]) -> list[Path]:
-    """The files of profiles that arguments name; ends the verb where one names none."""
+    """The files of profiles that arguments name; ends the verb where one names none, or an image."""
     try:
-        return find_files(arguments)
+        files = find_files(arguments)
     except SourceError as error:
         terminal.stop(str(error))
+    for file in files:
+        if names_image(str(file)):
+            terminal.stop(f"{file}: it is an image, and this takes the text of profiles")
+    return files
 
 
 def schema_or_stop(arguments: Sequence[str], findings: terminal.Findings) -> Schema | None:
@@ -59,20 +66,29 @@ def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) 
 
 
 def load(
-    arguments: Sequence[str], *, skip_errors: bool = False, options: dict[str, Any] | None = None
+    arguments: Sequence[str],
+    *,
+    skip_errors: bool = False,
+    options: dict[str, Any] | None = None,
+    schema: Schema | None = None,
 ) -> tuple[ProfileSet, terminal.Findings]:
-    """The compiled set of the files, and what was found in them.
+    """The compiled set of the files, or of an image, and what was found in them.
 
     Ends the verb where they cannot be read, and where a profile has an error, unless `skip_errors`.
     """
     import profilec
 
     findings = terminal.Findings()
+    images = [argument for argument in arguments if names_image(argument)]
+    if images:
+        profile_set = _load_image(images[0], arguments, options)
+        findings.all(profile_set.diagnostics)
+        return profile_set, findings
     try:
         files = files_or_stop(arguments)
         on_error = "skip" if skip_errors else "raise"
         with terminal.progress("compiling") as advance:
-            profile_set = profilec.compile(files, options=options, on_error=on_error, progress=advance)
+            profile_set = profilec.compile(files, schema=schema, options=options, on_error=on_error, progress=advance)
     except profilec.ProfileError as error:
         findings.all(error.diagnostics)
         raise typer.Exit(terminal.ERROR) from None
@@ -82,6 +98,21 @@ def load(
         terminal.stop(str(error))
     findings.all(profile_set.diagnostics)
     return profile_set, findings
+
+
+def _load_image(image: str, arguments: Sequence[str], options: dict[str, Any] | None) -> ProfileSet:
+    import profilec
+
+    if set(arguments) != {image}:
+        terminal.stop(f"{image}: it is an image, and is a set of its own: name no other profiles beside it")
+    if options:
+        terminal.stop(f"{image}: its options ({', '.join(options)}) were chosen by `profilec compile`")
+    try:
+        return profilec.load(image)
+    except profilec.ImageError as error:
+        terminal.stop(str(error))
+    except OSError as error:
+        terminal.stop(f"{image}: {error.strerror}")
 
 
 def read_options(given: Sequence[str], *, matcher: str | None = None, index: Sequence[str] = ()) -> dict[str, Any]:

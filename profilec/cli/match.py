@@ -1,6 +1,6 @@
 """`profilec match FILE.prof... DOCS`: which profiles each document matches, as a stream.
 
-In: profiles and documents (`documents/`). Out: one result a document, in input order, written
+In: profiles, or an image of them, and documents (`documents/`). Out: one result a document, in input order, written
 as soon as its chunk is matched. With `--process` each document joins the store after it was
 matched, so that quantifiers range over the stream's own past.
 """
@@ -27,7 +27,7 @@ def match(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="Profiles: .prof files and folders of them. Documents: all other files; - is standard input.",
+            help="Profiles: .prof files, folders of them, an image. Documents: all other files; - is standard input.",
         ),
     ],
     format_: Annotated[str, typer.Option("--format", metavar="ndjson|json|csv", help="How to write.")] = "ndjson",
@@ -137,12 +137,24 @@ def _match_chunk(
         yield number, indices[offsets[row] : offsets[row + 1]]
 
 
+class _Ordinals(dict[str, int]):
+    """Id to ordinal, of the ids asked for so far."""
+
+    def __init__(self, profile_set: ProfileSet) -> None:
+        super().__init__()
+        self._profile_set = profile_set
+
+    def __missing__(self, id_: str) -> int:
+        self[id_] = ordinal = self._profile_set.ordinal(id_)
+        return ordinal
+
+
 def _match_singly(
     profile_set: ProfileSet, chunk: Chunk, tally: Tally, match_one: Callable[[dict[str, Any]], list[str]]
 ) -> Iterator[tuple[int, Sequence[int]]]:
     from profilec.values.kinds import DocumentError
 
-    index_of = {id_: index for index, id_ in enumerate(profile_set.ids)}
+    index_of = _Ordinals(profile_set)
     for number, line, document in zip(chunk.numbers, chunk.lines, chunk.rows(), strict=True):
         try:
             matched = match_one(document)

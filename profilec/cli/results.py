@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 RESULT_FORMATS = ("ndjson", "json", "csv")
@@ -32,7 +32,7 @@ class Results:
         self._stream = stream
         self._format = format_
         self._only_matches = only_matches
-        self._ids = [_csv_cell(id_) if format_ == "csv" else json.dumps(id_, ensure_ascii=False) for id_ in ids]
+        self._ids = _Spelled(ids, _csv_cell if format_ == "csv" else _json_text)
         self._pending = ["document,profile\n"] if format_ == "csv" else []
         self._n_written = 0
 
@@ -62,6 +62,23 @@ class Results:
         if self._format == "json":
             self._pending.append("\n]\n" if self._n_written else "[]\n")
         self.flush()
+
+
+class _Spelled(dict[int, str]):
+    """Ids as they are written, by index; of those that were asked for so far, since a set may have millions."""
+
+    def __init__(self, ids: Sequence[str], spell: Callable[[str], str]) -> None:
+        super().__init__()
+        self._source = ids
+        self._spell = spell
+
+    def __missing__(self, index: int) -> str:
+        self[index] = text = self._spell(self._source[index])
+        return text
+
+
+def _json_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _csv_cell(text: str) -> str:

@@ -1,7 +1,7 @@
 """Which files of profiles a verb's arguments name.
 
 In: files, folders (all `.prof` files in them, at any depth, by name) and `-` for standard
-input. Out: paths, in the order given, each once.
+input. Out: paths, in the order given, each once. An image is told from text by how it begins.
 """
 
 from __future__ import annotations
@@ -32,9 +32,23 @@ def find_files(arguments: Iterable[str]) -> list[Path]:
 
 
 def holds_profiles(argument: str) -> bool:
-    """Whether an argument is a `.prof` file, or a folder with one in it."""
+    """Whether an argument is a `.prof` file, a folder with one in it, or an image."""
     path = Path(argument)
-    return path.suffix == SUFFIX or (path.is_dir() and next(path.rglob(f"*{SUFFIX}"), None) is not None)
+    if path.is_dir():
+        return next(path.rglob(f"*{SUFFIX}"), None) is not None
+    return path.suffix == SUFFIX or names_image(argument)
+
+
+def names_image(argument: str) -> bool:
+    """Whether an argument is an image, whatever its suffix."""
+    try:
+        if argument == STDIN or not Path(argument).is_file():
+            return False
+    except OSError:
+        return False
+    from profilec.runtime.imagefile.container import is_image
+
+    return is_image(argument)
 
 
 def _files(path: Path) -> list[Path]:

@@ -39,7 +39,7 @@ class _Case:
 
 def test(
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, - for standard input.")
+        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, - for standard input.")
     ],
     format_: Annotated[
         str | None,
@@ -50,12 +50,11 @@ def test(
     ] = None,
 ) -> None:
     """Run the ACCEPTS and REJECTS examples of profiles."""
-    from profilec.cli.load import files_or_stop, load, read_options
+    from profilec.cli.load import load, read_options
 
     format_ = format_ or ("text" if sys.stdout.isatty() else "ndjson")
     terminal.expect_choice("--format", format_, _FORMATS)
     profile_set, findings = load(paths, skip_errors=True, options=read_options(option or []))
-    files = _Files(files_or_stop(paths), profile_set)
     cases = [_Case(id_, example) for id_ in profile_set.ids for example in profile_set.examples(id_)]
     passed = _run(profile_set, cases)
 
@@ -63,7 +62,7 @@ def test(
     results = []
     for case, good in zip(cases, passed, strict=True):
         if not good:
-            findings(files.diagnostic(case))
+            findings(_diagnostic(case, profile_set))
             terminal.say(indent(_why(profile_set, case), "  "))
         results.append(
             {"profile": case.profile, "example": case.example.kind, "line": case.example.line, "passed": good}
@@ -102,44 +101,35 @@ def _why(profile_set: ProfileSet, case: _Case) -> str:
     return why
 
 
-class _Files:
-    """Finds the file of a profile and the line of an example, once one has failed."""
+def _diagnostic(case: _Case, profile_set: ProfileSet) -> Diagnostic:
+    """What is wrong with an example that fails, and where it stands."""
+    from profilec.grammar.diagnostics import Diagnostic
 
-    def __init__(self, paths: list[Path], profile_set: ProfileSet) -> None:
-        self._paths = paths
-        self._profile_set = profile_set
-        self._file_of: dict[str, str | None] | None = None
+    example = case.example
+    file, _, _ = profile_set.place(case.profile)
+    line = None
+    if file is not None and example.line is not None:
+        line = _line_of(Path(file), example.line)
+    code, message = (
+        ("PC401", f"the profile {case.profile!r} does not match this document")
+        if example.kind == "ACCEPTS"
+        else ("PC402", f"the profile {case.profile!r} matches this document")
+    )
+    return Diagnostic(
+        code,
+        "error",
+        message,
+        file,
+        example.line,
+        example.column,
+        profile=case.profile,
+        source_line=line,
+    )
 
-    def diagnostic(self, case: _Case) -> Diagnostic:
-        from profilec.grammar.diagnostics import Diagnostic
 
-        example = case.example
-        file = self._file(case.profile)
-        line = None
-        if file is not None and example.line is not None:
-            line = Path(file).read_text("utf-8-sig").split("\n")[example.line - 1].rstrip("\r")
-        code, message = (
-            ("PC401", f"the profile {case.profile!r} does not match this document")
-            if example.kind == "ACCEPTS"
-            else ("PC402", f"the profile {case.profile!r} matches this document")
-        )
-        return Diagnostic(
-            code,
-            "error",
-            message,
-            file,
-            example.line,
-            example.column,
-            profile=case.profile,
-            source_line=line,
-        )
-
-    def _file(self, profile: str) -> str | None:
-        if self._file_of is None:
-            from profilec.grammar.limits import Limits
-            from profilec.planner.sources import Source
-
-            source = Source(self._paths, lambda diagnostic: None)
-            statements = source.statements(self._profile_set.schema, Limits())
-            self._file_of = {statement.id: statement.file for statement in statements}
-        return self._file_of.get(profile)
+def _line_of(file: Path, number: int) -> str | None:
+    """A line of a file of profiles; None where an image outlived it."""
+    try:
+        return file.read_text("utf-8-sig").split("\n")[number - 1].rstrip("\r")
+    except (OSError, IndexError, UnicodeDecodeError):
+        return None

@@ -14,20 +14,21 @@ from typing import Any
 from profilec.grammar.limits import Limits
 from profilec.planner.rules import RULES
 
-MATCHERS = ("bitmap", "scan")
+MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
 INDEXES = ("interval",)
 _LIMITS = ("max_depth", "max_terms", "max_size")
-_NAMES = ("index", "matcher", "rules", *_LIMITS)
+_NAMES = ("index", "matcher", "max_cap", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`matcher` and `index` are None and empty where the planner chooses; `rules` is None for all of them."""
+    """`matcher`, `index` and `max_cap` are None or empty where the planner chooses; `rules` is None for all."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
     rules: frozenset[str] | None = None
     limits: Limits = field(default_factory=Limits)
+    max_cap: int | None = None
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -45,12 +46,15 @@ class Options:
             _known("matcher", matcher, MATCHERS)
         indexes = _mapping("index takes", "attribute to index", given.get("index", {}))
         index = tuple((str(attribute), _known("index", name, INDEXES)) for attribute, name in indexes.items())
-        if index and matcher == "scan":
-            raise ValueError("the matcher scan uses no index: leave out `index`, or choose the matcher bitmap")
+        if index and matcher not in (None, "bitmap"):
+            raise ValueError(f"the matcher {matcher} uses no index: leave out `index`, or choose the matcher bitmap")
+        max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
+        if max_cap is not None and (index or (matcher or "betree").partition(":")[0] != "betree"):
+            raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
         limits = {
             name: _positive(name, given[name]) for name in ("max_depth", "max_terms", "max_size") if name in given
         }
-        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits))
+        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap)
 
 
 def _rules(given: str | Iterable[str] | None) -> frozenset[str] | None:

@@ -1,7 +1,7 @@
 """The plan of a profile set: the matcher that runs it, and what was known when it was chosen.
 
 In: an image and the options. Out: a `Plan`. (The cost-based search over index types takes this
-module's place in the pipeline; until then there are two matchers and one index.)
+module's place in the pipeline; until then the matcher is one of three, and the tree weighs its own form by cost.)
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from profilec.planner.options import Options
 
 if TYPE_CHECKING:
     from profilec.runtime.image import Image
-
-MOST_POSTINGS = 20_000_000
-"""Postings (entry, elementary interval) up to which the interval index is built; above, the set is scanned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +47,13 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def plan_of(image: Image, options: Options) -> Plan:
-    """Chooses the matcher: the interval index where it is small enough to be kept, else a scan."""
-    postings = _postings(image)
+    """Chooses the matcher: the tree, unless the options say otherwise."""
     if options.matcher is not None:
         matcher, reason = options.matcher, "as the options say"
-    elif options.index or postings <= MOST_POSTINGS:
-        matcher, reason = "bitmap", f"its interval index holds {counted(postings, 'posting')}"
+    elif options.index:
+        matcher, reason = "bitmap", "the options name an index, which no other matcher uses"
     else:
-        matcher, reason = "scan", f"an interval index would hold {postings:,} postings, more than {MOST_POSTINGS:,}"
+        matcher, reason = "betree", "it is the fastest for most sets"
     return Plan(
         matcher=matcher,
         reason=reason,
@@ -65,7 +61,7 @@ def plan_of(image: Image, options: Options) -> Plan:
         n_attributes=len(image.slots),
         n_entries=len(image.entry_residual),
         n_joins=len(image.joins),
-        postings=postings,
+        postings=_postings(image),
     )
 
 

@@ -7,12 +7,15 @@ it needs, when it needs it.
 
     image.py      the compiled form: slots, ranks, tests, entries, residuals
     program.py    conditions and scalars that are no rank tests, as small stack programs
-    encode.py     documents -> ranks (columns.py: of Arrow and pandas columns, vectorised)
+    imagefile/    the image as one file
+    kernels.py    how compiled functions are made, and where their machine code is kept
+    encode.py     documents -> ranks (columns.py: of Arrow and pandas columns, vectorised; sparse.py: what comes out)
     patterns.py   all patterns of a slot in one pass over the string
     indexes/      rank -> entries
     matchers/     which entries hold
     joins/        quantifiers over the document store
     store/        the earlier documents
+    overlap.py    documents whose values are sets
     decide.py     bits and residuals of one document, each decided at most once
     execute.py    all of it together
 """

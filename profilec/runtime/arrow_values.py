@@ -27,7 +27,7 @@ def plain_array(array: Any) -> Any:
     import pyarrow.compute as pc
 
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType) and _is_known_extension(kind):
         array = array.storage.cast(pa.bool_()) if kind.extension_name == "arrow.bool8" else array.storage
@@ -110,24 +110,25 @@ def words(array: Any) -> NDArray[Any] | None:
     """The numbers under an array of integers, floats, decimals, dates (days) or timestamps (units); 0 where NULL.
 
     Integers come as int64, or uint64 where the array is of that; decimals without their scale.
-    None where a decimal does not fit 64 bits.
+    None where a decimal does not fit 64 bits. Where nothing is to be changed, the words are the array's own memory.
     """
     import pyarrow as pa
 
     kind = array.type
-    mask = null_mask(array)
+    mask = null_mask(array) if array.null_count else None
     if pa.types.is_decimal(kind):
         n_words = max(kind.byte_width // 8, 1)
-        raw = _buffer(array, np.dtype(f"<i{min(kind.byte_width, 8)}"), n_words).copy()
-        raw[mask] = 0
+        raw = _buffer(array, np.dtype(f"<i{min(kind.byte_width, 8)}"), n_words)
+        if mask is not None:
+            raw = np.where(mask[:, None], raw.dtype.type(0), raw)
         low = raw[:, 0].astype(np.int64)
         fits = bool((raw[:, 1:] == (low >> 63)[:, None]).all())
         return low if fits else None
     dtype = np.dtype("float16") if pa.types.is_float16(kind) else np.dtype(_numpy_name(kind))
     numbers = _buffer(array, dtype, 1)[:, 0]
     if dtype.kind in "iu" and dtype != np.uint64:
-        numbers = numbers.astype(np.int64)
-    if mask.any():
+        numbers = numbers.astype(np.int64, copy=False)
+    if mask is not None:
         numbers = np.where(mask, numbers.dtype.type(0), numbers)
     return numbers // _MILLIS_PER_DAY if pa.types.is_date64(kind) else numbers
 

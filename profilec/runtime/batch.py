@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.image import Int32
+from profilec.runtime.imagefile.columns import Strings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,21 +40,25 @@ class MatchBatch:
         if not -n_documents <= document < n_documents:
             raise IndexError(f"no document {document} in a batch of {n_documents:,}")
         document %= n_documents
-        return self._ids(int(self.offsets[document]), int(self.offsets[document + 1]))
+        return self._named(self.indices[self.offsets[document] : self.offsets[document + 1]])
 
     def __iter__(self) -> Iterator[list[str]]:
         for start, end in pairwise(self.offsets.tolist()):
-            yield self._ids(start, end)
+            yield self._named(self.indices[start:end])
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of one column, `profiles`: list<string>, a row for each document."""
         import pyarrow as pa
 
-        ids = pa.DictionaryArray.from_arrays(pa.array(self.indices), pa.array(list(self.ids), pa.string()))
+        # Only the ids that are used become strings: the set may have millions.
+        used, places = np.unique(self.indices, return_inverse=True)
+        ids = pa.DictionaryArray.from_arrays(pa.array(places), pa.array(self._named(used), pa.string()))
         fits = int(self.offsets[-1]) < 2**31
         offset_type, list_array = (pa.int32(), pa.ListArray) if fits else (pa.int64(), pa.LargeListArray)
         lists = list_array.from_arrays(pa.array(self.offsets, offset_type), ids.dictionary_decode())
         return pa.table({"profiles": lists})
 
-    def _ids(self, start: int, end: int) -> list[str]:
-        return [self.ids[index] for index in self.indices[start:end].tolist()]
+    def _named(self, indices: Int32) -> list[str]:
+        if isinstance(self.ids, Strings):
+            return self.ids.take(indices)
+        return [self.ids[index] for index in indices.tolist()]

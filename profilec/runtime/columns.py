@@ -4,12 +4,13 @@ In: a `pyarrow.Table`, `RecordBatch` or `pandas.DataFrame`. Out: for an attribut
 all rows at once (numbers by `thresholds`, strings by their distinct values), or the rows as
 documents. A row is the document {column: value}; see `arrow_values`.
 
-Invariant: a row gives the ranks that its document gives, `Constants.rank(lookup(document, parts))`.
+Invariant: a row gives the ranks that its document gives, `Ranking.rank_of(lookup(document, parts))`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -28,15 +29,13 @@ from profilec.runtime.arrow_values import (
     words,
 )
 from profilec.runtime.image import Constants, Int32
+from profilec.runtime.ranking import Ranking
 from profilec.runtime.thresholds import float_thresholds, integer_thresholds
-from profilec.values.kinds import DocumentError, Kind, Value, from_document
+from profilec.values.kinds import DocumentError, Kind
 from profilec.values.paths import lookup
-from profilec.values.types import Type, read_as
 
 Column: TypeAlias = Any
 """A `pyarrow.Array`, or a list of Python objects where Arrow has no exact type for them."""
-Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
-"""The thresholds of one slot, by the Arrow type of the column; filled as columns are met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,58 +108,95 @@ def find(frame: Frame, parts: tuple[str, ...]) -> list[Column]:
     return found
 
 
-def column_ranks(column: Column, constants: Constants, type_: Type | None, cache: Thresholds) -> Int32:
-    """The rank of each row's value, read as `type_`. `cache` belongs to the constants."""
+def rank_column(column: Column, ranking: Ranking, ranks: Int32) -> None:
+    """Fills `ranks` with the rank of each row's value."""
     import pyarrow as pa
 
     if isinstance(column, list):
-        ranks = (constants.rank(read_as(from_document(value), type_)) for value in column)
-        return np.fromiter(ranks, np.int32, len(column))
-    kind = column.type
-    if pa.types.is_null(kind):
-        return np.zeros(len(column), np.int32)
-    if pa.types.is_dictionary(kind):
-        of_dictionary = column_ranks(plain_array(column.dictionary), constants, type_, cache)
-        return np.append(of_dictionary, np.int32(0))[_positions(column)]
+        ranks[:] = np.fromiter(map(ranking.rank_of, column), np.int32, len(column))
+        return
+    constants, kind = ranking.constants, column.type
     numbers = None
+    if pa.types.is_null(kind):
+        ranks[:] = 0
+        return
+    if pa.types.is_dictionary(kind):
+        dictionary, positions = _dictionary(column)
+        of_entry = np.zeros(len(dictionary) + 1, np.int32)
+        rank_column(dictionary, ranking, of_entry[:-1])
+        np.take(of_entry, positions, out=ranks)
+        return
     if is_nested(kind):
-        ranks_of = np.full(len(column), constants.first(Kind.OPAQUE), np.int32)
+        ranks[:] = constants.first(Kind.OPAQUE)
     elif pa.types.is_boolean(kind):
         of_truth = np.array([constants.rank(False), constants.rank(True)], np.int32)
-        ranks_of = of_truth[column.fill_null(False).to_numpy(zero_copy_only=False).astype(np.intp)]
+        truths = (column.fill_null(False) if column.null_count else column).to_numpy(zero_copy_only=False)
+        np.take(of_truth, truths.view(np.uint8), out=ranks)
     elif is_string(kind) or (numbers := words(column)) is None:
-        values, positions = distinct(column) or (array_values(column), np.arange(len(column)))
-        return column_ranks(values, constants, type_, cache)[positions]
+        values, positions = distinct(column)
+        np.take(np.fromiter(map(ranking.rank_of, values), np.int32, len(values)), positions, out=ranks)
     else:
-        if str(kind) not in cache:
-            cache[str(kind)] = _thresholds(kind, numbers.dtype, constants)
-        block, thresholds = cache[str(kind)]
-        ranks_of = (constants.first(block) + np.searchsorted(thresholds, numbers, side="right")).astype(np.int32)
-        if numbers.dtype.kind == "f":
-            ranks_of[np.isnan(numbers)] = 0
-    ranks_of[null_mask(column)] = 0
-    return ranks_of
+        known = ranking.thresholds.get(str(kind))
+        if known is None:
+            block, thresholds = _thresholds(kind, numbers.dtype, constants)
+            known = ranking.thresholds[str(kind)] = block, _one_type(thresholds)
+        _rank_numbers(numbers, known, ranking, ranks)
+    if column.null_count:
+        ranks[null_mask(column)] = 0
 
 
-def distinct(column: Column) -> tuple[list[Value], NDArray[np.int64]] | None:
-    """The distinct values of a column and NULL, and each row's position among them; None where Arrow cannot tell."""
+def distinct(column: Column) -> tuple[list[Any], NDArray[np.int64]]:
+    """Values, and each row's position among them: the distinct ones where Arrow can tell, else those of the rows."""
     import pyarrow as pa
 
-    if isinstance(column, list) or is_nested(column.type):
-        return None
-    try:
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    except pa.ArrowNotImplementedError:
-        return None
-    return [*array_values(encoded.dictionary), None], _positions(encoded)
+    if not isinstance(column, list) and not is_nested(column.type):
+        with suppress(pa.ArrowNotImplementedError):
+            encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            dictionary, positions = _dictionary(encoded)
+            return [*array_values(dictionary), None], positions
+    values = column if isinstance(column, list) else array_values(column)
+    return values, np.arange(len(values))
 
 
-def _positions(encoded: Any) -> NDArray[np.int64]:
-    """The indices of a dictionary array; NULL is one past the dictionary's last."""
+def _dictionary(encoded: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The dictionary of a dictionary array and each row's position in it; that of NULL is one past the last."""
     import pyarrow as pa
 
-    indices = encoded.indices.cast(pa.int64()).fill_null(len(encoded.dictionary))
-    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64)
+    dictionary, indices = plain_array(encoded.dictionary), encoded.indices.cast(pa.int64())
+    n = len(dictionary)
+    positions = (indices.fill_null(n) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    if n <= len(encoded):
+        return dictionary, positions
+    # PERF: the dictionary may be that of a column of which this is a small part.
+    used, positions = np.unique(positions, return_inverse=True)
+    return dictionary.take(pa.array(used, mask=used == n)), positions
+
+
+def rank_words(numbers: NDArray[Any], ranking: Ranking, ranks: Int32) -> None:
+    """As `rank_column`, of an array of int64 or float64; NaN is NULL. Needs no Arrow."""
+    name = str(numbers.dtype)
+    known = ranking.thresholds.get(name)
+    if known is None:
+        thresholds = _number_thresholds(numbers.dtype, ranking.constants)
+        known = ranking.thresholds[name] = Kind.NUMBER, _one_type(thresholds)
+    _rank_numbers(numbers, known, ranking, ranks)
+
+
+def _rank_numbers(numbers: NDArray[Any], known: tuple[Kind, NDArray[Any]], ranking: Ranking, ranks: Int32) -> None:
+    from profilec.runtime.encode_kernels import rank_numbers
+
+    block, thresholds = known
+    rank_numbers(_one_type(numbers), thresholds, ranking.constants.first(block), ranks)
+
+
+def _one_type(numbers: NDArray[Any]) -> NDArray[Any]:
+    """PERF: a kernel is compiled for each type of array that it is given; so floats are doubles, and all read-only."""
+    if numbers.dtype.kind == "f":
+        numbers = numbers.astype(np.float64, copy=False)
+    if numbers.flags.writeable:
+        numbers = numbers.view()
+        numbers.flags.writeable = False
+    return numbers
 
 
 def _thresholds(kind: Any, dtype: np.dtype[Any], constants: Constants) -> tuple[Kind, NDArray[Any]]:
@@ -175,9 +211,13 @@ def _thresholds(kind: Any, dtype: np.dtype[Any], constants: Constants) -> tuple[
         return Kind.NUMBER, integer_thresholds(
             constants.numbers, dtype, per=10 ** max(-scale, 0), of=10 ** max(scale, 0)
         )
+    return Kind.NUMBER, _number_thresholds(dtype, constants)
+
+
+def _number_thresholds(dtype: np.dtype[Any], constants: Constants) -> NDArray[Any]:
     if dtype.kind == "f":
-        return Kind.NUMBER, float_thresholds(constants.numbers, dtype)
-    return Kind.NUMBER, integer_thresholds(constants.numbers, dtype)
+        return float_thresholds(constants.numbers, dtype)
+    return integer_thresholds(constants.numbers, dtype)
 
 
 def _follow(column: Column, parts: tuple[str, ...]) -> Column | None:
@@ -215,9 +255,24 @@ def _from_pandas(series: Any) -> Column:
         values = [*categories, None]  # the code of a missing value is -1
         return [values[code] for code in series.cat.codes]
     plain = isinstance(dtype, np.dtype)
-    if plain and (dtype.kind in "OcVSU" or dtype.itemsize > 8):
+    if plain and dtype.kind == "O":
+        return _from_objects(series)
+    if plain and (dtype.kind in "cVSU" or dtype.itemsize > 8):
         return list(series)
     try:
         return plain_array(pa.array(series.to_numpy() if plain else series))
     except (pa.ArrowException, TypeError, ValueError):
         return list(series)
+
+
+def _from_objects(series: Any) -> Column:
+    """An array of strings where the objects are strings and missing values, else the objects."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if pd.api.types.infer_dtype(series, skipna=True) == "string":
+        try:
+            return pa.array(series.to_numpy(), pa.large_string(), from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):  # a lone surrogate has no UTF-8
+            pass
+    return list(series)

@@ -1,7 +1,7 @@
-"""The rest of a document's decision: bit tests and residuals, each at most once.
+"""What is left to decide of an entry once its rank tests hold: bit tests and residuals, each at most once.
 
-In: entries whose rank tests hold. Out: those that hold. The patterns of a slot are decided
-together, in one pass over the string; a term or a join is decided when an entry first asks for it.
+In: entries, and one document in rank space, patterns decided. Out: the entries that hold. A term or a join is run when
+an entry first asks for it.
 
 Invariant: what is decided is what the image says, whoever asks and in whatever order.
 """
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.encode import Encoded
 from profilec.runtime.image import (
     BIT_PATTERN,
     BIT_TERM,
@@ -26,135 +23,94 @@ from profilec.runtime.image import (
     OP_JUMP_IF_TRUE,
     OP_SET,
     OP_TEST,
+    WANT_FALSE,
+    WANT_NOT_FALSE,
+    WANT_NOT_TRUE,
+    WANT_TRUE,
     Image,
     Int32,
     gather,
     kept_offsets,
 )
 from profilec.runtime.joins.nested_loop import decide as decide_join
-from profilec.runtime.patterns import PatternSet
 from profilec.runtime.program import Document, run
 from profilec.values.kinds import Kind, Truth
 
-PatternMemo: TypeAlias = dict[tuple[int, str], list[int]]
-"""Slot and string to the positions of the patterns that match it."""
-_FALSE, _TRUE, _UNKNOWN = 0, 1, 2
-_CODE: dict[Truth, int] = {False: _FALSE, True: _TRUE, None: _UNKNOWN}
-# Row: bit_want. Column: the truth of the source.
-_HOLDS = np.array([[0, 1, 0], [1, 0, 0], [1, 0, 1], [0, 1, 1]], np.bool_)
-
-
-@dataclass(frozen=True, slots=True)
-class _SlotPatterns:
-    """The pattern leaves of one slot: `bits` ask for the patterns at `positions` of `patterns`."""
-
-    patterns: PatternSet
-    bits: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    wants: NDArray[np.uint8]
-    n_patterns: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows of a CSR array: the bit tests of one sort that each entry has."""
-
-    offsets: Int32
-    bits: Int32
-
-    def failing(self, entries: Int32, holds: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Which of the entries have a bit test that does not hold."""
-        bits, cut = gather(self.offsets, self.bits, entries)
-        if not len(bits):
-            return np.zeros(len(entries), np.bool_)
-        failed = np.zeros(len(bits) + 1, np.int64)
-        np.cumsum(~holds(bits), out=failed[1:])
-        return failed[cut[1:]] > failed[cut[:-1]]
+_HOLDS: dict[int, tuple[Truth, ...]] = {
+    WANT_TRUE: (True,),
+    WANT_FALSE: (False,),
+    WANT_NOT_TRUE: (False, None),
+    WANT_NOT_FALSE: (True, None),
+}
 
 
 class Decider:
-    """What is prepared once per image for deciding bits and residuals. Safe to share between threads."""
+    """What is prepared once per image. Safe to share between threads."""
 
     def __init__(self, image: Image) -> None:
         self.image = image
-        self.patterns: dict[int, _SlotPatterns] = {}
-        by_slot: dict[int, list[int]] = {}
-        for number, pattern in enumerate(image.patterns):
-            by_slot.setdefault(pattern.slot, []).append(number)
-        position_of = np.zeros(len(image.patterns), np.int64)
-        slot_of = np.array([pattern.slot for pattern in image.patterns], np.int64)
-        pattern_bits = np.flatnonzero(image.bit_kind == BIT_PATTERN)
-        # The slot of a pattern bit; -1 for the bit of a term.
-        self.bit_slot = np.full(len(image.bit_kind), -1, np.int64)
-        self.bit_slot[pattern_bits] = bit_slots = slot_of[image.bit_source[pattern_bits]]
-        for slot, numbers in by_slot.items():
-            position_of[numbers] = np.arange(len(numbers))
-            bits = pattern_bits[bit_slots == slot]
-            self.patterns[slot] = _SlotPatterns(
-                PatternSet([image.patterns[number] for number in numbers]),
-                bits,
-                position_of[image.bit_source[bits]],
-                image.bit_want[bits],
-                len(numbers),
+        has_bits = image.entry_tests >= image.n_tests
+        self._bit_off = kept_offsets(image.entry_off, has_bits)
+        self._bits = image.entry_tests[has_bits] - image.n_tests
+        self.is_simple = not len(self._bits) and not bool((image.entry_residual >= 0).any())
+        self.strings = [
+            (
+                image.slots[pattern.slot].constants.first(Kind.STRING),
+                image.slots[pattern.slot].constants.last(Kind.STRING),
             )
-        term_bits = np.flatnonzero(image.bit_kind == BIT_TERM)
-        sources = image.bit_source[term_bits]
-        order = np.argsort(sources, kind="stable")
-        ends = np.searchsorted(sources[order], np.arange(1, len(image.terms)))
-        self.bits_of_term = np.split(term_bits[order], ends)
-        self.rows = [rows for kind in (BIT_PATTERN, BIT_TERM) if (rows := _rows_of_kind(image, kind)) is not None]
-        self.has_residuals = bool((image.entry_residual >= 0).any())
+            for pattern in image.patterns
+        ]
         # PERF: indexing a memoryview gives an int; indexing an array gives an object to be unpacked.
         self.code, self.code_off = image.residual_code.reshape(-1).data, image.residual_off.data
         self.test_slot, self.test_off = image.test_slot.data, image.test_off.data
         self.low, self.high = image.test_low.data, image.test_high.data
-        self.bit_source = image.bit_source.data
+        self.bit_kind, self.bit_source, self.bit_want = image.bit_kind.data, image.bit_source.data, image.bit_want.data
+
+    def bits_of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
+        """The bit tests of entries, CSR; numbered from 0."""
+        return gather(self._bit_off, self._bits, entries)
 
 
 class Decision:
-    """One document's bits, terms and joins, as far as they have been asked for."""
+    """One document's bits and joins, as far as they have been asked for."""
 
     def __init__(
-        self, decider: Decider, encoded: Encoded, number: int, store: Sequence[Document] | None, memo: PatternMemo
+        self,
+        decider: Decider,
+        slots: Int32,
+        ranks: Int32,
+        document: Callable[[], Document],
+        store: Sequence[Document] | None,
     ) -> None:
-        """`number`: the document's place in `encoded`. `memo` is shared by the documents of a batch."""
-        n_bits = len(decider.image.bit_kind)
+        """`slots`, `ranks`: the sparse document; `document` gives the document itself, should it be needed."""
         self._decider = decider
-        self._encoded = encoded
-        self._number = number
-        self._ranks = encoded.ranks[number]
+        self._ranks = dict(zip(slots.tolist(), ranks.tolist(), strict=True))
+        self._document = document
         self._store = store
-        self._memo = memo
-        self._bits = np.zeros(n_bits, np.bool_)
-        self._known = np.zeros(n_bits, np.bool_)
+        self._bits: dict[int, bool] = {}
+        self._terms: dict[int, Truth] = {}
         self._joins: dict[int, bool] = {}
         self._residuals: dict[int, bool] = {}
 
     def holding(self, entries: Int32) -> Int32:
         """Those of the entries, all of whose rank tests hold, that hold altogether; in the same order."""
-        for rows in self._decider.rows:
-            entries = entries[~rows.failing(entries, self.bits_hold)]
-        if self._decider.has_residuals and len(entries):
-            residuals = self._decider.image.entry_residual[entries]
-            unsure = np.flatnonzero(residuals >= 0).tolist()
-            failing = [place for place in unsure if not self.residual_holds(int(residuals[place]))]
-            if failing:
-                entries = np.delete(entries, failing)
-        return entries
+        if self._decider.is_simple or not len(entries):
+            return entries
+        for kind in (BIT_PATTERN, BIT_TERM):  # terms last: they run in Python
+            entries = entries[~self._failing(entries, kind)]
+        residuals = self._decider.image.entry_residual[entries].tolist()
+        failing = [place for place, r in enumerate(residuals) if r >= 0 and not self.residual_holds(r)]
+        return np.delete(entries, failing) if failing else entries
 
-    def bits_hold(self, bits: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the bit tests hold; numbered from 0."""
-        unknown = bits[~self._known[bits]]
-        if len(unknown):
-            slots = self._decider.bit_slot[unknown]
-            for slot in np.unique(slots).tolist():
-                if slot >= 0:
-                    self._decide_patterns(slot)
-            for bit in unknown[slots < 0].tolist():
-                if not self._known[bit]:
-                    self._decide_term(self._decider.bit_source[bit])
-        holds: NDArray[np.bool_] = self._bits[bits]
-        return holds
+    def _failing(self, entries: Int32, kind: int) -> NDArray[np.bool_]:
+        bits, cut = self._decider.bits_of(entries)
+        of_kind = np.flatnonzero(self._decider.image.bit_kind[bits] == kind)
+        failed = np.zeros(len(bits) + 1, np.int64)
+        asked, place = np.unique(bits[of_kind], return_inverse=True)
+        holds = np.array([self.bit_holds(bit) for bit in asked.tolist()], np.bool_)
+        failed[of_kind[~holds[place]] + 1] = 1
+        np.cumsum(failed, out=failed)
+        return failed[cut[1:]] > failed[cut[:-1]]
 
     def residual_holds(self, residual: int) -> bool:
         known = self._residuals.get(residual)
@@ -166,21 +122,39 @@ class Decision:
         decider = self._decider
         n_tests = len(decider.test_slot)
         if test >= n_tests:
-            bit = test - n_tests
-            if not self._known[bit]:
-                self._decide_bit(bit)
-            return bool(self._bits[bit])
-        rank = int(self._ranks[decider.test_slot[test]])
+            return self.bit_holds(test - n_tests)
+        rank = self._ranks.get(decider.test_slot[test], 0)
         start = decider.test_off[test]
         place = bisect_right(decider.low, rank, start, decider.test_off[test + 1]) - 1
         return place >= start and rank <= decider.high[place]
+
+    def bit_holds(self, bit: int) -> bool:
+        known = self._bits.get(bit)
+        if known is None:
+            source, is_term = self._decider.bit_source[bit], self._decider.bit_kind[bit] == BIT_TERM
+            truth = self._term(source) if is_term else self._pattern(source)
+            known = self._bits[bit] = truth in _HOLDS[self._decider.bit_want[bit]]
+        return known
 
     def join_holds(self, join: int) -> bool:
         known = self._joins.get(join)
         if known is None:
             term = self._decider.image.joins[join]
-            known = self._joins[join] = decide_join(term, self._encoded.document(self._number), self._store)
+            known = self._joins[join] = decide_join(term, self._document(), self._store)
         return known
+
+    def _term(self, term: int) -> Truth:
+        if term not in self._terms:
+            self._terms[term] = run(self._decider.image.terms[term], self._document(), store=self._store)
+        return self._terms[term]
+
+    def _pattern(self, number: int) -> Truth:
+        """NULL: what is no string neither matches nor fails to match."""
+        image = self._decider.image
+        if len(image.slots) + number in self._ranks:
+            return True
+        first, last = self._decider.strings[number]
+        return False if first <= self._ranks.get(image.patterns[number].slot, 0) <= last else None
 
     def _run_residual(self, residual: int) -> bool:
         code, first, end = self._decider.code, self._decider.code_off[residual], self._decider.code_off[residual + 1]
@@ -202,47 +176,3 @@ class Decision:
                 assert operation == OP_SET
                 register = bool(argument)
         return register
-
-    def _decide_bit(self, bit: int) -> None:
-        slot = int(self._decider.bit_slot[bit])
-        if slot >= 0:
-            self._decide_patterns(slot)
-        else:
-            self._decide_term(self._decider.bit_source[bit])
-
-    def _decide_term(self, term: int) -> None:
-        """All bits of one term."""
-        image = self._decider.image
-        truth = run(image.terms[term], self._encoded.document(self._number), store=self._store)
-        same_term = self._decider.bits_of_term[term]
-        self._bits[same_term] = _HOLDS[image.bit_want[same_term], _CODE[truth]]
-        self._known[same_term] = True
-
-    def _decide_patterns(self, slot_number: int) -> None:
-        """All bits of the slot's patterns. NULL: what is no string neither matches nor fails to match."""
-        leaves = self._decider.patterns[slot_number]
-        slot = self._decider.image.slots[slot_number]
-        rank, constants = self._ranks[slot_number], slot.constants
-        truths = np.zeros(leaves.n_patterns, np.int8)
-        if constants.first(Kind.STRING) <= rank <= constants.last(Kind.STRING):
-            text = self._encoded.value(self._number, slot, slot_number)
-            assert isinstance(text, str)
-            matched = self._memo.get((slot_number, text))
-            if matched is None:
-                matched = self._memo[slot_number, text] = leaves.patterns.matches(text)
-            truths[matched] = _TRUE
-        else:
-            truths[:] = _UNKNOWN
-        self._bits[leaves.bits] = _HOLDS[leaves.wants, truths[leaves.positions]]
-        self._known[leaves.bits] = True
-
-
-def _rows_of_kind(image: Image, kind: int) -> _Rows | None:
-    """The bit tests of one kind, entry by entry; None where there are none."""
-    bit_of = image.entry_tests - image.n_tests
-    of_kind = np.zeros(image.n_tests + len(image.bit_kind), np.bool_)
-    of_kind[image.n_tests :] = image.bit_kind == kind
-    wanted = of_kind[image.entry_tests]
-    if not wanted.any():
-        return None
-    return _Rows(kept_offsets(image.entry_off, wanted), bit_of[wanted])

@@ -1,49 +1,53 @@
-"""Documents to ranks: one integer per slot.
+"""Documents to ranks: of each document the slots whose rank is not 0, and the patterns that match.
 
 In: an image, and a document or a batch of them (list of dicts, Arrow table or record batch,
-pandas frame). Out: `int32[n_slots]`, or `int32[n_documents, n_slots]` in chunks, with what is
-needed to decide the rest (patterns, terms, joins).
+pandas frame). Out: *sparse documents*, what kernels read (`sparse`).
 
 PERF: one document costs its own keys, not the image's slots: a slot none of whose keys is in
-the document keeps the rank it has for the empty one. A batch goes column by column.
+the document keeps the rank it has for the empty one. A table goes column by column.
 
-Invariant: every way gives `slot.constants.rank(run(slot.program, document))`.
+Invariant: every way gives `slot.constants.rank(run(slot.program, document))`, and exactly the patterns that match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profilec.runtime.columns import Column, Frame, Thresholds, column_ranks, distinct, find, frame_of, n_rows_of
-from profilec.runtime.image import Image, Int32, Slot
-from profilec.runtime.program import Document, Parts, attributes_read, run
-from profilec.values.kinds import DocumentError, Value, from_document
+from profilec.runtime.columns import Frame, frame_of, n_rows_of
+from profilec.runtime.encode_rows import Use, encode_rows, items_of
+from profilec.runtime.image import Image, Int32, Pattern
+from profilec.runtime.program import Document, Parts, attributes_read
+from profilec.runtime.ranking import PreparedSlot, Told, keys_of
+from profilec.runtime.sparse import Sparse, concatenate, encode_frame
+from profilec.values.kinds import DocumentError
 from profilec.values.paths import elements_of, lookup
-from profilec.values.types import read_as
 
-_Distinct: TypeAlias = "tuple[list[Value], NDArray[np.int64]]"
-"""Values, and each row's position among them."""
+SparseDocument: TypeAlias = tuple[Int32, Int32, int]
+"""Slots, their ranks, and how many of each count."""
 _MAX_CELLS = 4_000_000
 _MAX_ROWS = 16_384
+_FEW_ROWS = 1_000
+_NOTHING = np.empty(0, np.int32)
 
 
-class Encoded:
-    """Some documents in rank space: `ranks[i]` are those of document `first + i`."""
+class SparseBatch:
+    """Some documents in rank space: CSR arrays (`sparse`). Document i of them is document `first + i` of all."""
 
-    __slots__ = ("_names", "_rows", "_values", "first", "ranks")
+    __slots__ = ("_names", "_rows", "doc_off", "doc_ranks", "doc_slots", "first")
 
-    def __init__(
-        self, ranks: Int32, rows: Sequence[Document] | Frame, first: int, values: dict[int, _Distinct], names: list[str]
-    ) -> None:
-        self.ranks = ranks
+    def __init__(self, sparse: Sparse, rows: Sequence[Document] | Frame, first: int, names: Iterable[str]) -> None:
+        self.doc_off, self.doc_slots, self.doc_ranks = sparse
         self.first = first
         self._rows = rows
-        self._values = values
         self._names = names
+
+    def __len__(self) -> int:
+        return len(self.doc_off) - 1
 
     def document(self, number: int) -> Document:
         """The document; of a table's row, the columns that profiles use."""
@@ -51,162 +55,176 @@ class Encoded:
             self._rows = self._rows.rows(self._names)
         return self._rows[number]
 
-    def value(self, number: int, slot: Slot, slot_number: int) -> Value:
-        """The slot's value in document `first + number`."""
-        column = self._values.get(slot_number)
-        if column is None:
-            value: Value = run(slot.program, self.document(number))
-            return value
-        values, positions = column
-        return values[int(positions[number])]
 
+class _Buffers(threading.local):
+    """Each thread's own arrays for one document, and what writes into them.
 
-class _Use(NamedTuple):
-    """What one key of a document decides: plain slots, derived slots, attributes of terms and joins."""
+    PERF: to set an element through a memoryview takes half the time of an array's own way.
+    """
 
-    plain: list[tuple[int, Slot]]
-    derived: list[int]
-    others: list[Parts]
+    def __init__(self, n: int) -> None:
+        slots, ranks = np.empty(n, np.int32), np.empty(n, np.int32)
+        self.arrays = slots, ranks, slots.data, ranks.data
 
 
 class Encoder:
     """Encodes documents for one image. Safe to share between threads."""
 
     def __init__(self, image: Image) -> None:
-        self._slots = image.slots
-        self._with_patterns = {pattern.slot for pattern in image.patterns}
-        self._reads = [attributes_read(slot.program) for slot in image.slots]
-        others: dict[Parts, None] = {}
+        n_slots = len(image.slots)
+        patterns: dict[int, list[tuple[int, Pattern]]] = {}
+        for number, pattern in enumerate(image.patterns):
+            patterns.setdefault(pattern.slot, []).append((n_slots + number, pattern))
+        self._slots = [PreparedSlot(number, slot, patterns.get(number, ())) for number, slot in enumerate(image.slots)]
+        self._width = n_slots + len(image.patterns)
+        self._buffers = _Buffers(self._width)
+        self._always = tuple(slot for slot in self._slots if slot.absent)
+        checked: dict[Parts, None] = {}
         for program in (*image.terms, *((("exists", join),) for join in image.joins)):
-            others.update(attributes_read(program))
-        self._others = tuple(others)
-        self._uses: dict[str, _Use] = {}
-        for number, slot in enumerate(image.slots):
-            if slot.parts is not None and len(slot.parts) == 1:
-                self._use(slot.parts[0]).plain.append((number, slot))
+            checked.update(attributes_read(program))
+        self._checked = tuple(checked)
+        self._uses = self._uses_of_keys()
+
+    def _uses_of_keys(self) -> dict[str, Use]:
+        plain: dict[str, PreparedSlot] = {}
+        single: dict[str, list[PreparedSlot]] = {}
+        shared: dict[str, list[PreparedSlot]] = {}
+        checked: dict[str, list[Parts]] = {}
+        for slot in self._slots:
+            if len(slot.keys) == 1:
+                (key,) = slot.keys
+                is_plain = slot.slot.parts is not None and not slot.has_patterns
+                if is_plain and plain.setdefault(key, slot) is slot:
+                    continue
+                single.setdefault(key, []).append(slot)
             else:
-                for key in dict.fromkeys(key for parts in self._reads[number] for key in _keys(parts)):
-                    self._use(key).derived.append(number)
-        for parts in others:
-            for key in _keys(parts):
-                self._use(key).others.append(parts)
-        self._names = list(self._uses)
-        self._thresholds: list[Thresholds] = [{} for _ in image.slots]
-        self._absent = np.array([slot.constants.rank(run(slot.program, {})) for slot in image.slots], np.int32)
+                for key in slot.keys:
+                    shared.setdefault(key, []).append(slot)
+        for parts in self._checked:
+            for key in keys_of(parts):
+                checked.setdefault(key, []).append(parts)
+        uses: dict[str, Use] = {}
+        for key in dict.fromkeys((*plain, *single, *shared, *checked)):
+            rest = tuple(single.get(key, ())), tuple(shared.get(key, ())), tuple(checked.get(key, ()))
+            slot_of_key = plain.get(key)
+            number, ranking = (-1, None) if slot_of_key is None else (slot_of_key.number, slot_of_key.ranking)
+            uses[key] = number, ranking, rest if any(rest) else None
+        return uses
 
-    def _use(self, key: str) -> _Use:
-        return self._uses.setdefault(key, _Use([], [], []))
-
-    def encode(self, document: Document) -> Int32:
-        """The ranks of one document.
+    def encode_sparse(self, document: Document) -> SparseDocument:
+        """One document. The arrays are this thread's own, and hold until it encodes the next one.
 
         Raises:
             DocumentError: it is no mapping, or an attribute that a profile uses holds a value of no kind.
         """
-        if not isinstance(document, Mapping):
-            raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
-        ranks = self._absent.copy()
-        derived: dict[int, None] = {}
-        uses = self._uses
-        for key in document if len(document) <= len(uses) else uses:
-            use = uses.get(key)
-            if use is None or key not in document:
-                continue
-            if use.plain:
-                value = lookup(document, (key,))
-                for number, slot in use.plain:
-                    ours = value if slot.type_ is None else read_as(value, slot.type_)
-                    ranks[number] = slot.constants.rank(ours)
-            if use.derived:
-                derived.update(dict.fromkeys(use.derived))
-            for parts in use.others:
-                elements_of(lookup(document, parts))
-        for number in derived:
-            slot = self._slots[number]
-            ranks[number] = slot.constants.rank(run(slot.program, document))
-        return ranks
+        slots_array, ranks_array, slots, ranks = self._buffers.arrays
+        return slots_array, ranks_array, self._write(document, slots, ranks)
 
-    def chunk_size(self, n_documents: int, n_parts: int) -> int:
-        """Documents per chunk: few enough for memory, and for each of the parts to have its own."""
-        by_memory = min(_MAX_ROWS, _MAX_CELLS // max(1, len(self._slots)))
-        return max(1, min(by_memory, -(-n_documents // max(1, n_parts))))
-
-    def encode_part(self, documents: Any, start: int, stop: int) -> Encoded:
+    def encode_batch(self, documents: Any, start: int, stop: int) -> SparseBatch:
         """The documents `start` to `stop` of a batch: a sequence of documents, or a table that `n_rows_of` knows.
 
         Raises:
-            DocumentError: as `encode` does, naming the document; or a column that a profile uses has a type that
+            DocumentError: as `encode_sparse` does, naming the document; or a column that a profile uses has a type that
                 no document's value can have, naming the column.
         """
-        if n_rows_of(documents) is not None:
-            return self._encode_frame(frame_of(documents, start, stop, self._uses), start)
-        rows = documents[start:stop]
-        ranks = np.empty((len(rows), len(self._slots)), np.int32)
-        for number, document in enumerate(rows):
-            try:
-                ranks[number] = self.encode(document)
-            except DocumentError as error:
-                raise DocumentError(f"document {start + number}: {error}") from None
-        return Encoded(ranks, rows, start, {}, self._names)
+        if n_rows_of(documents) is None:
+            rows = documents[start:stop]
+            return SparseBatch(self._encode_rows(rows, start), rows, start, ())
+        frame = frame_of(documents, start, stop, self._uses)
+        touched = set(self._always)
+        for number, ranking, rest in map(self._uses.__getitem__, frame.columns):
+            if ranking is not None:
+                touched.add(self._slots[number])
+            if rest is not None:
+                touched.update(*rest[:2])
+        slots = sorted(touched, key=lambda slot: slot.number)
+        checked = [parts for parts in self._checked if not frame.columns.keys().isdisjoint(keys_of(parts))]
+        n_rows = max(1, _MAX_CELLS // max(1, len(slots)))
+        frames = [frame]
+        if frame.n_rows > n_rows:
+            frames = [frame_of(documents, at, min(at + n_rows, stop), self._uses) for at in range(start, stop, n_rows)]
+        parts = [encode_frame(part, slots, self._uses, checked) for part in frames]
+        return SparseBatch(concatenate(parts), frame, start, self._uses)
 
-    def _encode_frame(self, frame: Frame, first: int) -> Encoded:
-        ranks = np.empty((frame.n_rows, len(self._slots)), np.int32)
-        values: dict[int, _Distinct] = {}
-        rows: list[dict[str, Any]] | None = None
-        reads = dict.fromkeys((*(parts for read in self._reads for parts in read), *self._others))
-        found = {parts: find(frame, parts) for parts in reads}
-        for parts in self._others:
-            _check_values(parts, found[parts])
-        for number, slot in enumerate(self._slots):
-            columns = {parts: found[parts] for parts in self._reads[number]}
-            if not any(columns.values()):
-                ranks[:, number] = self._absent[number]
-            elif slot.parts is not None and number not in self._with_patterns:
-                ranks[:, number] = self._plain_ranks(columns[slot.parts], number, slot)
-            elif (told := _by_distinct(slot, columns)) is not None:
-                of_value = np.array([slot.constants.rank(value) for value in told[0]], np.int32)
-                ranks[:, number] = of_value[told[1]]
-                values[number] = told
-            else:
-                rows = frame.rows(self._names) if rows is None else rows
-                ranks[:, number] = [slot.constants.rank(run(slot.program, row)) for row in rows]
-        return Encoded(ranks, frame if rows is None else rows, first, values, self._names)
+    def chunk_size(self, n_documents: int, n_parts: int) -> int:
+        """Documents per chunk: few enough for memory, and for each of the parts to have its own."""
+        return max(1, min(_MAX_ROWS, -(-n_documents // max(1, n_parts))))
 
-    def _plain_ranks(self, columns: list[Column], number: int, slot: Slot) -> Int32:
-        """NULL: where the column of that very name is NULL, the path is asked."""
-        cache = self._thresholds[number]
+    def _encode_rows(self, rows: Sequence[Document], first: int) -> Sparse:
         try:
-            ranks = column_ranks(columns[0], slot.constants, slot.type_, cache)
-            for column in columns[1:]:
-                ranks = np.where(ranks == 0, column_ranks(column, slot.constants, slot.type_, cache), ranks)
-        except DocumentError as error:
-            raise DocumentError(f"attribute {slot.name!r}: {error}") from None
-        return ranks
+            if len(rows) <= _FEW_ROWS and "profilec.runtime.kernels" not in sys.modules:
+                return self._encode_few(rows)
+            return encode_rows(rows, self._uses, self._always)
+        except DocumentError:
+            for number, document in enumerate(rows):
+                try:
+                    self.encode_sparse(document)
+                except DocumentError as error:
+                    raise DocumentError(f"document {first + number}: {error}") from None
+            raise
+
+    def _encode_few(self, rows: Sequence[Document]) -> Sparse:
+        """One by one. PERF: a few documents take less time so than Numba takes to be loaded."""
+        slots, ranks, sizes = [_NOTHING], [_NOTHING], [0]
+        for row in rows:
+            own_slots, own_ranks, k = self.encode_sparse(row)
+            slots.append(own_slots[:k].copy())
+            ranks.append(own_ranks[:k].copy())
+            sizes.append(k)
+        return Sparse(np.cumsum(sizes, dtype=np.int64), np.concatenate(slots), np.concatenate(ranks))
+
+    def _write(self, document: Document, slots: memoryview, ranks: memoryview) -> int:
+        """Writes one document; returns the number of its slots."""
+        uses = self._uses
+        k = 0
+        shared: dict[PreparedSlot, None] | None = None
+        for key, value in items_of(document, uses):
+            use = uses.get(key)
+            if use is None:
+                continue
+            number, ranking, rest = use
+            if ranking is not None:
+                try:
+                    rank = ranking.rank_of(value)
+                except DocumentError as error:
+                    raise DocumentError(f"attribute {key!r}: {error}") from None
+                if rank:
+                    slots[k] = number
+                    ranks[k] = rank
+                    k += 1
+            if rest is not None:
+                single, more, checked = rest
+                for slot in single:
+                    k = _write_slot(slot.number, slot.tell(value), slots, ranks, k)
+                if more:
+                    shared = {} if shared is None else shared
+                    shared.update(dict.fromkeys(more))
+                for parts in checked:
+                    elements_of(lookup(document, parts))
+        if shared is not None:
+            for slot in shared:
+                k = _write_slot(slot.number, slot.tell_of(document), slots, ranks, k)
+        if self._always:
+            k = self._write_absent(document, slots, ranks, k)
+        return k
+
+    def _write_absent(self, document: Document, slots: memoryview, ranks: memoryview, k: int) -> int:
+        """Writes the slots that have a rank though nothing that they read is in the document."""
+        for slot in self._always:
+            if not any(key in document for key in slot.keys):
+                k = _write_slot(slot.number, slot.tell_absent(), slots, ranks, k)
+        return k
 
 
-def _by_distinct(slot: Slot, columns: dict[Parts, list[Column]]) -> _Distinct | None:
-    """The slot's value for each distinct value of the one column it depends on; None where that is not how it is."""
-    if len(columns) != 1:
-        return None
-    ((parts, found),) = columns.items()
-    told = distinct(found[0]) if len(found) == 1 else None
-    if told is None:
-        return None
-    name = ".".join(parts)
-    return [run(slot.program, {name: value}) for value in told[0]], told[1]
-
-
-def _check_values(parts: Parts, columns: list[Column]) -> None:
-    """A value of no kind is an error whether or not a term comes to be asked about it."""
-    for column in columns:
-        if isinstance(column, list):
-            try:
-                for value in column:
-                    elements_of(from_document(value))
-            except DocumentError as error:
-                raise DocumentError(f"attribute {'.'.join(parts)!r}: {error}") from None
-
-
-def _keys(parts: Parts) -> tuple[str, ...]:
-    """The keys of a document that decide the attribute."""
-    return tuple(dict.fromkeys((parts[0], ".".join(parts))))
+def _write_slot(number: int, told: Told, slots: memoryview, ranks: memoryview, k: int) -> int:
+    """Writes a slot's rank and the pseudo-slots of its patterns from position k on; returns where they end."""
+    rank, matching = told
+    if rank:
+        slots[k] = number
+        ranks[k] = rank
+        k += 1
+        for pseudo_slot in matching:
+            slots[k] = pseudo_slot
+            ranks[k] = 1
+            k += 1
+    return k

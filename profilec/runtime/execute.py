@@ -1,8 +1,8 @@
 """An image at work: documents in, ordinals of matching profiles out.
 
 In: an image, and documents with the store of the earlier ones. Out: for each document the
-profiles that match it, ascending. Encode (`encode`), find the entries whose rank tests hold
-(`matchers`), check their bits and residuals (`decide`), and name their profiles.
+profiles that match it, ascending. Encode (`encode`), find what the compiled matcher can tell
+(`matchers`), and decide the rest in Python (`decide`).
 
 Invariant: the answer is the same for every matcher, for one document or many, for any number of threads.
 """
@@ -11,70 +11,121 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.columns import n_rows_of
-from profilec.runtime.decide import Decider, Decision, PatternMemo
-from profilec.runtime.encode import Encoded, Encoder
+from profilec.runtime.decide import Decider, Decision
+from profilec.runtime.encode import Encoder, SparseBatch
 from profilec.runtime.image import Image, Int32, gather
+from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
 
+_Store = Sequence[Document] | None
+
 
 class Matcher(Protocol):
-    """Finds entries by ranks."""
+    """Finds matches of sparse documents: profiles, and entries that do match if what Python has to check holds."""
 
-    def candidates(self, ranks: Int32) -> Int32:
-        """The entries all of whose rank tests hold, ascending."""
+    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
+        """Of one document; profiles ascending."""
+        ...
+
+    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
+        """Of one document the number of profiles, and the entries."""
+        ...
+
+    def match_batch(
+        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
+    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
+        """Of many, each as offsets and elements."""
         ...
 
 
-def _scan(image: Image) -> Matcher:
-    from profilec.runtime.matchers.scan import ScanMatcher
+def _betree(image: Image) -> Matcher:
+    from profilec.runtime.matchers.betree.matcher import BETreeMatcher
 
-    return ScanMatcher(image)
+    return BETreeMatcher(image)
 
 
 def _bitmap(image: Image) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
+    from profilec.runtime.matchers.candidates import CandidateMatcher
 
-    return BitmapMatcher(image)
+    return CandidateMatcher(image, BitmapMatcher(image))
 
 
-MATCHERS: dict[str, Callable[[Image], Matcher]] = {"bitmap": _bitmap, "scan": _scan}
+def _scan(image: Image) -> Matcher:
+    from profilec.runtime.matchers.candidates import CandidateMatcher
+    from profilec.runtime.matchers.scan import ScanMatcher
+
+    return CandidateMatcher(image, ScanMatcher(image))
+
+
+MATCHERS: dict[str, Callable[[Image], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
 
 
 class Executor:
     """Matches documents against one image. Safe to use from several threads."""
 
-    def __init__(self, image: Image, matcher: str = "bitmap") -> None:
-        """Raises ValueError where there is no such matcher."""
-        if matcher not in MATCHERS:
+    def __init__(self, image: Image, matcher: str = "betree") -> None:
+        """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
+
+        Raises ValueError where there is no such matcher.
+        """
+        make = MATCHERS.get(matcher.partition(":")[0])
+        if make is None:
             raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
-        self._matcher = MATCHERS[matcher](image)
+        self._matcher = make(image)
         self._encoder = Encoder(image)
         self._decider = Decider(image)
+        self._has_tree = make is _betree
 
-    def match(self, document: Document, store: Sequence[Document] | None = None) -> Int32:
+    @cached_property
+    def overlap(self) -> Overlap:
+        """What matches documents of sets; made when the first comes."""
+        return Overlap(self.image, with_tree=self._has_tree)
+
+    def match(self, document: Document, store: _Store = None) -> Int32:
         """The ordinals of the profiles that match, ascending.
 
         Raises:
             DocumentError: the document is no mapping, or an attribute that a profile uses holds a value of no kind.
         """
-        ranks = self._encoder.encode(document)[None, :]
-        return self._profiles(Encoded(ranks, [document], 0, {}, []), 0, _as_it_is(store), {})
+        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        profiles, entries = self._matcher.match(slots, ranks, n_slots)
+        if len(entries):
+            decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, _as_it_is(store))
+            profiles = self._with(profiles, decision.holding(entries))
+        return profiles
+
+    def count(self, document: Document, store: _Store = None) -> int:
+        """How many profiles match; without naming them where none needs Python."""
+        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        n, entries = self._matcher.count(slots, ranks, n_slots)
+        return len(self.match(document, store)) if len(entries) else n
+
+    def any(self, document: Document, store: _Store = None) -> bool:
+        """Whether some profile matches."""
+        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        n, entries = self._matcher.count(slots, ranks, n_slots)
+        if n or not len(entries):
+            return n > 0
+        decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, _as_it_is(store))
+        return any(len(decision.holding(entries[place : place + 1])) for place in range(len(entries)))
 
     def match_batch(
-        self, documents: Any, store: Sequence[Document] | None = None, threads: int | None = None
+        self, documents: Any, store: _Store = None, threads: int | None = None
     ) -> tuple[NDArray[np.int64], Int32]:
         """The matches of many documents as a CSR array: int64[n + 1] offsets, and ordinals ascending within a document.
 
-        `documents`: an iterable of mappings, an Arrow table or record batch, or a pandas frame. With `threads`, chunks
-        of the batch are matched at the same time; much of the work holds Python's lock, so this gains little yet.
+        `documents`: an iterable of mappings, an Arrow table or record batch, or a pandas frame. With `threads`, parts
+        of the batch are matched at the same time: the kernels hold no lock, encoding dicts does.
 
         Raises:
             DocumentError: as for `match`, naming the document or the column.
@@ -88,29 +139,54 @@ class Executor:
         size = self._encoder.chunk_size(n_documents, n_threads)
         spans = [(start, min(start + size, n_documents)) for start in range(0, n_documents, size)]
 
-        def match_part(span: tuple[int, int]) -> list[Int32]:
-            encoded = self._encoder.encode_part(documents, *span)
-            memo: PatternMemo = {}
-            return [self._profiles(encoded, number, earlier, memo) for number in range(len(encoded.ranks))]
+        def match_part(span: tuple[int, int]) -> tuple[NDArray[np.int64], Int32]:
+            return self._match_encoded(self._encoder.encode_batch(documents, *span), earlier)
 
         if n_threads == 1 or len(spans) < 2:
             parts = [match_part(span) for span in spans]
         else:
             with ThreadPoolExecutor(n_threads) as pool:
                 parts = list(pool.map(match_part, spans))
-        found = [profiles for part in parts for profiles in part]
-        offsets = np.zeros(n_documents + 1, np.int64)
-        np.cumsum([len(profiles) for profiles in found], out=offsets[1:])
-        return offsets, np.concatenate([np.zeros(0, np.int32), *found])
+        return _joined(parts)
 
-    def _profiles(self, encoded: Encoded, number: int, store: Sequence[Document] | None, memo: PatternMemo) -> Int32:
-        entries = self._matcher.candidates(encoded.ranks[number])
-        if len(entries):
-            entries = Decision(self._decider, encoded, number, store, memo).holding(entries)
-        profiles, _ = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
-        return np.unique(profiles)
+    def _match_encoded(self, batch: SparseBatch, store: _Store) -> tuple[NDArray[np.int64], Int32]:
+        off, profiles, handed_off, handed = self._matcher.match_batch(batch.doc_off, batch.doc_slots, batch.doc_ranks)
+        if not len(handed):
+            return off, profiles
+        found = []
+        for number in range(len(batch)):
+            own = profiles[off[number] : off[number + 1]]
+            entries = handed[handed_off[number] : handed_off[number + 1]]
+            if len(entries):
+                part = slice(int(batch.doc_off[number]), int(batch.doc_off[number + 1]))
+
+                def document(number: int = number) -> Document:
+                    return batch.document(number)
+
+                decision = Decision(self._decider, batch.doc_slots[part], batch.doc_ranks[part], document, store)
+                own = self._with(own, decision.holding(entries))
+            found.append(own)
+        sizes = np.array([len(own) for own in found], np.int64)
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))), np.concatenate(found)
+
+    def _with(self, profiles: Int32, entries: Int32) -> Int32:
+        """The profiles, and those of the entries."""
+        more, _ = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
+        return np.unique(np.concatenate((profiles, more))) if len(more) else profiles
 
 
-def _as_it_is(store: Sequence[Document] | None) -> Sequence[Document] | None:
+def _joined(parts: Sequence[tuple[NDArray[np.int64], Int32]]) -> tuple[NDArray[np.int64], Int32]:
+    """CSR arrays one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(off[-1] for off, _ in parts)])
+    off = [own[1:] + start for (own, _), start in zip(parts, starts[:-1], strict=True)]
+    return (
+        np.concatenate((np.zeros(1, np.int64), *off)),
+        np.concatenate((np.zeros(0, np.int32), *(profiles for _, profiles in parts))),
+    )
+
+
+def _as_it_is(store: _Store) -> _Store:
     """The store as it is when matching begins, whatever other threads add to it meanwhile."""
     return store.snapshot() if isinstance(store, DocumentStore) else store

@@ -20,7 +20,8 @@ all tests of the entry hold, and its residual, if any, ends TRUE.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -28,6 +29,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.matchers.betree.tree import Tree
 from profilec.runtime.program import JoinTerm, Program
 from profilec.values.compare import order_key
 from profilec.values.kinds import Date, Kind, Timestamp, Value, kind_of
@@ -45,33 +47,60 @@ OP_TEST, OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, OP_JUMP_IF_TRUE, OP_SET = range
 """residual_code: see `Image.residual_code`."""
 
 _BLOCKS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
+_FEW = 256
+"""Constants of an image file up to which ranking makes a tuple of them."""
 
 
-@dataclass(frozen=True, slots=True)
 class Constants:
-    """The constants of one slot, each tuple sorted and distinct; dates are days, timestamps nanoseconds.
+    """The constants of one slot, each sequence sorted and distinct; dates are days, timestamps nanoseconds.
 
     Ranks: 0 is NULL; then for each kind, in the order of `Kind`, a block of 2n + 1 ranks
     (gap 0, constant 0, gap 1, … constant n-1, gap n); the last is that of arrays and records.
+
+    Constants that come from an image file become tuples when they are asked for; `rank` does without,
+    where there are many.
 
     >>> constants = Constants(numbers=(10, 30), strings=("Acme",))
     >>> [constants.rank(value) for value in (None, 9, 10, 10.5, "Acme", True, [])]
     [0, 1, 2, 3, 7, 9, 12]
     """
 
-    numbers: tuple[int | Decimal, ...] = ()
-    strings: tuple[str, ...] = ()
-    booleans: tuple[bool, ...] = ()
-    dates: tuple[int, ...] = ()
-    timestamps: tuple[int, ...] = ()
-    _first: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    __slots__ = ("_columns", "_first")
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        numbers: Sequence[int | Decimal] = (),
+        strings: Sequence[str] = (),
+        booleans: Sequence[bool] = (),
+        dates: Sequence[int] = (),
+        timestamps: Sequence[int] = (),
+    ) -> None:
+        self._columns: list[Sequence[Any]] = [numbers, strings, booleans, dates, timestamps]
         first = [0, 1]
-        for constants in (self.numbers, self.strings, self.booleans, self.dates, self.timestamps):
+        for constants in self._columns:
             first.append(first[-1] + 2 * len(constants) + 1)
         first.append(first[-1] + 1)
-        object.__setattr__(self, "_first", tuple(first))
+        self._first = tuple(first)
+
+    @property
+    def numbers(self) -> tuple[int | Decimal, ...]:
+        return self.of(Kind.NUMBER)
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        return self.of(Kind.STRING)
+
+    @property
+    def booleans(self) -> tuple[bool, ...]:
+        return self.of(Kind.BOOLEAN)
+
+    @property
+    def dates(self) -> tuple[int, ...]:
+        return self.of(Kind.DATE)
+
+    @property
+    def timestamps(self) -> tuple[int, ...]:
+        return self.of(Kind.TIMESTAMP)
 
     @property
     def n_ranks(self) -> int:
@@ -79,7 +108,14 @@ class Constants:
 
     def of(self, kind: Kind) -> tuple[Any, ...]:
         """The constants of a kind that has a block."""
-        return (self.numbers, self.strings, self.booleans, self.dates, self.timestamps)[kind - 1]
+        constants = self._columns[kind - 1]
+        if type(constants) is not tuple:
+            constants = self._columns[kind - 1] = tuple(constants)
+        return constants
+
+    def column(self, kind: Kind) -> Sequence[Any]:
+        """As `of`, but constants of an image file may still be a sequence that decodes each when it is asked for."""
+        return self._columns[kind - 1]
 
     def first(self, kind: Kind) -> int:
         """The kind's first rank: its gap 0 (0 for NULL, the last rank of all for OPAQUE)."""
@@ -96,9 +132,11 @@ class Constants:
             return 0
         if kind is Kind.OPAQUE:
             return self._first[Kind.OPAQUE]
-        constants = (self.numbers, self.strings, self.booleans, self.dates, self.timestamps)[kind - 1]
+        constants = self._columns[kind - 1]
         if not constants:
             return self._first[kind]
+        if type(constants) is not tuple and len(constants) <= _FEW:
+            constants = self.of(kind)
         match value:
             case Date():
                 key: Any = value.days
@@ -108,6 +146,17 @@ class Constants:
                 key = order_key(value)
         below = bisect_left(constants, key)
         return self._first[kind] + below + bisect_right(constants, key, below)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constants):
+            return NotImplemented
+        return all(self.of(kind) == other.of(kind) for kind in _BLOCKS)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.of(kind) for kind in _BLOCKS))
+
+    def __repr__(self) -> str:
+        return f"Constants({', '.join(f'{kind.name.lower()}s={self.of(kind)!r}' for kind in _BLOCKS)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +189,9 @@ class Pattern:
 class Image:
     """A compiled set of profiles. Offsets (`_off`) have one more element than what they cut.
 
+    Arrays are contiguous and read-only. In an image that was loaded, the sequences decode what is asked for.
+    A field's metadata `matching`, which is True where there is none, tells whether matching reads it.
+
     Rank test t holds iff the rank of slot `test_slot[t]` is in one of the closed intervals
     `test_low[i], test_high[i]`, i in `test_off[t] .. test_off[t+1]`, sorted and disjoint.
     Bit test n_tests + b holds iff the truth of its source is the one wanted; a pattern asked of
@@ -154,7 +206,7 @@ class Image:
     """
 
     n_profiles: int
-    slots: tuple[Slot, ...]
+    slots: Sequence[Slot]
     test_slot: Int32
     test_off: Int32
     test_low: Int32
@@ -162,9 +214,9 @@ class Image:
     bit_kind: UInt8
     bit_source: Int32
     bit_want: UInt8
-    patterns: tuple[Pattern, ...]
-    terms: tuple[Program, ...]
-    joins: tuple[JoinTerm, ...]
+    patterns: Sequence[Pattern]
+    terms: Sequence[Program]
+    joins: Sequence[JoinTerm]
     entry_off: Int32
     entry_tests: Int32
     entry_access: Int32
@@ -173,8 +225,15 @@ class Image:
     entry_profiles: Int32
     residual_off: Int32
     residual_code: Int32
-    term_names: tuple[str, ...] = ()
-    join_names: tuple[str, ...] = ()
+    term_names: Sequence[str] = ()
+    join_names: Sequence[str] = ()
+    tree: Tree | None = None
+
+    def __post_init__(self) -> None:
+        for field_ in fields(self):
+            value = getattr(self, field_.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field_.name, read_only(value))
 
     @property
     def n_tests(self) -> int:
@@ -185,17 +244,41 @@ class Image:
     def n_entries(self) -> int:
         return len(self.entry_off) - 1
 
-    def check(self) -> None:
-        """Raises ValueError where the arrays contradict one another; used by tests after lowering."""
-        n_tests, n_bits, n_entries = self.n_tests, len(self.bit_kind), self.n_entries
+    def check_lengths(self) -> None:
+        """Raises ValueError where the arrays' types and lengths contradict one another; reads none of them whole."""
         for name, dtype in _DTYPES.items():
             array = getattr(self, name)
             _require(array.dtype == dtype, f"{name} is {array.dtype}, not {np.dtype(dtype)}")
-        _check_offsets("test_off", self.test_off, n_tests, len(self.test_low))
-        _check_offsets("entry_off", self.entry_off, n_entries, len(self.entry_tests))
-        _check_offsets("entry_profile_off", self.entry_profile_off, n_entries, len(self.entry_profiles))
+        for name in ("entry_off", "residual_off"):
+            _require(len(getattr(self, name)) > 0, f"{name} is empty")
+        _require(self.n_profiles >= 0, f"{self.n_profiles} profiles")
+        n_bits, n_entries = len(self.bit_kind), self.n_entries
+        for name, n, total in (
+            ("test_off", self.n_tests, len(self.test_low)),
+            ("entry_off", n_entries, len(self.entry_tests)),
+            ("entry_profile_off", n_entries, len(self.entry_profiles)),
+            ("residual_off", len(self.residual_off) - 1, len(self.residual_code)),
+        ):
+            offsets = getattr(self, name)
+            whole = len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == total
+            _require(bool(whole), f"{name} does not cut {total} elements into {n} parts")
+        for lengths, length, name in (
+            ((len(self.test_high),), len(self.test_low), "test_high"),
+            ((len(self.bit_source), len(self.bit_want)), n_bits, "bit_source, bit_want"),
+            ((len(self.entry_access), len(self.entry_residual)), n_entries, "entry_access, entry_residual"),
+            ((len(self.term_names) or len(self.terms),), len(self.terms), "term_names"),
+            ((len(self.join_names) or len(self.joins),), len(self.joins), "join_names"),
+        ):
+            _require(set(lengths) == {length}, f"{name} have lengths {lengths}, not {length}")
+        _require(self.residual_code.ndim == 2 and self.residual_code.shape[1] == 2, "residual_code has not two columns")
+
+    def check(self) -> None:
+        """Raises ValueError where the arrays contradict one another; used by tests after lowering, and by `verify`."""
+        self.check_lengths()
+        n_tests, n_bits = self.n_tests, len(self.bit_kind)
+        for name in ("test_off", "entry_off", "entry_profile_off", "residual_off"):
+            _require(bool((np.diff(getattr(self, name)) >= 0).all()), f"{name} does not ascend")
         n_residuals = len(self.residual_off) - 1
-        _check_offsets("residual_off", self.residual_off, n_residuals, len(self.residual_code))
         _check_range("test_slot", self.test_slot, 0, len(self.slots))
         _check_range("bit_kind", self.bit_kind, 0, 2)
         _check_range("bit_want", self.bit_want, 0, 4)
@@ -205,12 +288,6 @@ class Image:
         _check_range("entry_profiles", self.entry_profiles, 0, self.n_profiles)
         for kind, sources, name in ((BIT_PATTERN, self.patterns, "patterns"), (BIT_TERM, self.terms, "terms")):
             _check_range(f"bit_source of {name}", self.bit_source[self.bit_kind == kind], 0, len(sources))
-        for lengths, length, name in (
-            ((len(self.bit_source), len(self.bit_want)), n_bits, "bit_source, bit_want"),
-            ((len(self.entry_access), len(self.entry_residual)), n_entries, "entry_access, entry_residual"),
-        ):
-            _require(set(lengths) == {length}, f"{name} have lengths {lengths}, not {length}")
-        _require(self.residual_code.ndim == 2 and self.residual_code.shape[1] == 2, "residual_code has not two columns")
         for pattern in self.patterns:
             _require(0 <= pattern.slot < len(self.slots), f"{pattern} names no slot")
             _require((pattern.like is None) != (pattern.regex is None), f"{pattern} is not one of LIKE and regex")
@@ -243,17 +320,20 @@ class Image:
         _require(bool((low[1:] > high[:-1])[same].all()), "the rank intervals of a test are not sorted and disjoint")
 
     def _check_residuals(self) -> None:
-        bounds = {OP_TEST: self.n_tests + len(self.bit_kind), OP_JOIN: len(self.joins), OP_JOIN_NOT: len(self.joins)}
-        for residual in range(len(self.residual_off) - 1):
-            rows = self.residual_code[self.residual_off[residual] : self.residual_off[residual + 1]].tolist()
-            _require(bool(rows), f"residual {residual} is empty")
-            for number, (op, argument) in enumerate(rows):
-                where = f"residual {residual}, row {number}"
-                _require(OP_TEST <= op <= OP_SET, f"{where}: no operation {op}")
-                if op in (OP_JUMP_IF_FALSE, OP_JUMP_IF_TRUE):
-                    _require(number < argument <= len(rows), f"{where}: a jump to {argument}")
-                else:
-                    _require(0 <= argument < bounds.get(op, 2), f"{where}: argument {argument}")
+        lengths = np.diff(self.residual_off)
+        _require(bool((lengths > 0).all()), "a residual is empty")
+        ops, arguments = self.residual_code[:, 0], self.residual_code[:, 1]
+        _check_range("residual_code, operation", ops, OP_TEST, OP_SET + 1)
+        jumps = (ops == OP_JUMP_IF_FALSE) | (ops == OP_JUMP_IF_TRUE)
+        # A jump goes forward, and at most one past the residual's last row.
+        rows = np.arange(len(ops)) - np.repeat(self.residual_off[:-1], lengths)
+        forward = (arguments > rows) & (arguments <= np.repeat(lengths, lengths))
+        _require(bool(forward[jumps].all()), "a residual jumps backward, or out of itself")
+        bounds = np.full(OP_SET + 1, len(self.joins))
+        bounds[[OP_TEST, OP_SET]] = self.n_tests + len(self.bit_kind), 2
+        inside = (arguments >= 0) & (arguments < bounds[ops])
+        for row in np.flatnonzero(~(inside | jumps))[:1].tolist():
+            _require(False, f"row {row} of residual_code has the argument {arguments[row]}")
 
 
 _DTYPES: dict[str, type] = {
@@ -275,7 +355,16 @@ _DTYPES: dict[str, type] = {
 }
 
 
-def gather(offsets: Int32, flat: Int32, rows: NDArray[Any]) -> tuple[Int32, NDArray[np.int64]]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as all arrays of an image are: contiguous, and not to be written to. Shares memory where it can."""
+    if array.flags.c_contiguous and not array.flags.writeable:
+        return array
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def gather(offsets: NDArray[Any], flat: Int32, rows: NDArray[Any]) -> tuple[Int32, NDArray[np.int64]]:
     """The elements of the given rows of a CSR array, row after row, and where each row's begin (n + 1 offsets).
 
     >>> [part.tolist() for part in gather(np.array([0, 2, 2, 3]), np.array([7, 8, 9]), np.array([2, 0]))]
@@ -289,7 +378,7 @@ def gather(offsets: Int32, flat: Int32, rows: NDArray[Any]) -> tuple[Int32, NDAr
     return flat[positions], cut
 
 
-def kept_offsets(offsets: Int32, kept: NDArray[np.bool_]) -> Int32:
+def kept_offsets(offsets: NDArray[Any], kept: NDArray[np.bool_]) -> Int32:
     """The offsets of a CSR array after only the elements `kept` remain.
 
     >>> kept_offsets(np.array([0, 2, 3], np.int32), np.array([True, False, True])).tolist()
@@ -297,17 +386,13 @@ def kept_offsets(offsets: Int32, kept: NDArray[np.bool_]) -> Int32:
     """
     before = np.zeros(len(kept) + 1, np.int32)
     np.cumsum(kept, out=before[1:])
-    return before[offsets]
+    kept_before: Int32 = before[offsets]
+    return kept_before
 
 
 def _require(holds: bool, message: str) -> None:
     if not holds:
         raise ValueError(f"inconsistent image: {message}")
-
-
-def _check_offsets(name: str, offsets: Int32, n: int, total: int) -> None:
-    whole = len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == total
-    _require(whole and bool((np.diff(offsets) >= 0).all()), f"{name} does not cut {total} elements into {n} parts")
 
 
 def _check_range(name: str, array: NDArray[Any], low: int, high: int) -> None:

@@ -1,14 +1,15 @@
 """What strings a regex cannot match without: the pre-filter of `patterns`.
 
 In: a regex in RE2 syntax. Out: a few literals of which every matching text holds at least one,
-or nothing where none are found. The reading is conservative: what is not understood makes no
-promise. Where the regex ignores case, the promise is about `values.folding.fold(text)`, and
-only ASCII letters count (RE2 matches `k` with the Kelvin sign, and so does fold).
+or nothing where none are found; and the length that a matching text has at least. The reading is
+conservative: what is not understood makes no promise. Where the regex ignores case, the literals are
+those of `values.folding.fold(text)`, and only ASCII letters count (RE2 matches `k` with the Kelvin
+sign, and so does fold).
 
     fo+bar|bar[xy]z    {"bar"} cannot be missing from what `fo+bar` matches, {"barxz", "baryz"} from the rest
                        -> ("bar", "barxz", "baryz")
 
-Invariant: if RE2 finds the pattern in a text, one of the literals is in the text.
+Invariant: if RE2 finds the pattern in a text, one of the literals is in the text, and the text is not shorter.
 """
 
 from __future__ import annotations
@@ -41,14 +42,16 @@ class Required:
 
 
 class _Node(NamedTuple):
-    """`exact`: all the strings that a part of the regex can match. `needs`: one of these is in whatever it matches."""
+    """What a part of the regex matches: one of `exact`; what holds one of `needs`; `least` characters or more."""
 
     exact: tuple[str, ...] | None
     needs: tuple[str, ...] | None
+    least: int
 
 
-_EMPTY = _Node(("",), None)
-_ANYTHING = _Node(None, None)
+_EMPTY = _Node(("",), None, 0)
+_ANYTHING = _Node(None, None, 0)
+_ANY_CHARACTER = _Node(None, None, 1)
 
 
 @dataclass(slots=True)
@@ -81,6 +84,18 @@ def required_literals(pattern: str) -> Required | None:
     if needs is None:
         return None
     return Required(tuple(dict.fromkeys(literal[:MAX_LENGTH] for literal in needs)), folded)
+
+
+def least_length(pattern: str) -> int:
+    """The number of characters (code points) that a matching text has at least, as far as it is known.
+
+    >>> least_length("a.{1000,}"), least_length("(ab|c)d?"), least_length("[")
+    (1001, 1, 0)
+    """
+    try:
+        return _Reader(pattern, _mentions_ignore_case(pattern)).read().least
+    except _NotUnderstoodError:
+        return 0
 
 
 def _mentions_ignore_case(pattern: str) -> bool:
@@ -117,7 +132,7 @@ class _Reader:
                 case "[":
                     group.items.append(self._class())
                 case ".":
-                    group.items.append(_ANYTHING)
+                    group.items.append(_ANY_CHARACTER)
                 case "^" | "$":
                     group.items.append(_EMPTY)
                 case "\\":
@@ -140,6 +155,9 @@ class _Reader:
                 ignore_case = ("i" in on or ignore_case) and "i" not in off
                 if match[2] == ")":  # (?i) holds to the end of the group it stands in
                     self._stack[-1].ignore_case = ignore_case
+                    # RE2 repeats what stands before the flags, be it a repetition itself: `a+(?i)*` is `(a+)*`.
+                    if self._pattern[self._position : self._position + 1] in ("*", "+", "?", "{"):
+                        raise _NotUnderstoodError
                     return
         self._stack.append(_Group([], [], ignore_case))
 
@@ -159,9 +177,9 @@ class _Reader:
             raise _NotUnderstoodError
         node = group.items.pop()
         if least:
-            group.items += [node, _ANYTHING]
+            group.items += [node, _Node(None, None, node.least * (least - 1))]
         elif character == "?" and node.exact is not None:
-            group.items.append(_Node((*node.exact, ""), None))
+            group.items.append(_Node((*node.exact, ""), None, 0))
         else:
             group.items.append(_ANYTHING)
         if self._pattern.startswith("?", self._position):
@@ -189,11 +207,11 @@ class _Reader:
             characters.append(character)
             position += 1
         self._position = position + 1
-        return self._literals(characters) if plain and len(characters) <= _MAX_CLASS else _ANYTHING
+        return self._literals(characters) if plain and len(characters) <= _MAX_CLASS else _ANY_CHARACTER
 
     def _escape(self) -> _Node:
         character = self._pattern[self._position : self._position + 1]
-        for form, node in ((_HEX, None), (_PROPERTY, _ANYTHING)):
+        for form, node in ((_HEX, None), (_PROPERTY, _ANY_CHARACTER)):
             match = form.match(self._pattern, self._position)
             if match is not None:
                 self._position = match.end()
@@ -202,7 +220,7 @@ class _Reader:
         if character in _CONTROLS:
             return self._literals([_CONTROLS[character]])
         if character and character in "dDsSwW":
-            return _ANYTHING
+            return _ANY_CHARACTER
         if character and character in "bBAz":
             return _EMPTY
         if not character or not character.isascii() or character.isalnum() or character == "_":
@@ -217,10 +235,10 @@ class _Reader:
     def _literals(self, characters: list[str]) -> _Node:
         """One of these characters, as the pre-filter will see it."""
         if any("\ud800" <= character <= "\udfff" for character in characters):
-            return _ANYTHING
+            return _ANY_CHARACTER
         if self._stack[-1].ignore_case and not all(character.isascii() for character in characters):
-            return _ANYTHING
-        return _Node(tuple(dict.fromkeys(map(fold, characters) if self._folded else characters)), None)
+            return _ANY_CHARACTER
+        return _Node(tuple(dict.fromkeys(map(fold, characters) if self._folded else characters)), None, 1)
 
 
 def _close(group: _Group) -> _Node:
@@ -228,7 +246,8 @@ def _close(group: _Group) -> _Node:
     if len(nodes) == 1:
         return nodes[0]
     exact = _union([node.exact for node in nodes])
-    return _Node(exact, None if exact is not None else _union([_needs(node) for node in nodes]))
+    needs = None if exact is not None else _union([_needs(node) for node in nodes])
+    return _Node(exact, needs, min(node.least for node in nodes))
 
 
 def _concatenate(items: list[_Node]) -> _Node:
@@ -236,6 +255,7 @@ def _concatenate(items: list[_Node]) -> _Node:
     run: tuple[str, ...] = ("",)
     best: tuple[str, ...] | None = None
     whole = True
+    least = sum(item.least for item in items)
     for item in items:
         exact = item.exact
         if exact is not None and len(run) * len(exact) <= _MAX_STRINGS and len(run[0]) < MAX_LENGTH:
@@ -245,8 +265,8 @@ def _concatenate(items: list[_Node]) -> _Node:
         best = _better(_better(best, run), item.needs)
         run = exact or ("",)
     if whole:
-        return _Node(run, None)
-    return _Node(None, _better(best, run))
+        return _Node(run, None, least)
+    return _Node(None, _better(best, run), least)
 
 
 def _needs(node: _Node) -> tuple[str, ...] | None:

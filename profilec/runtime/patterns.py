@@ -5,7 +5,8 @@ patterns that match it. Three ways, so that a string is never tried against patt
 
     %lit%               Aho-Corasick over the literals ("atoms") of all patterns decides it
     general LIKE, regex  the atoms that a match cannot lack select the few that are tried one by one
-    no usable atom      sets of regexes, SET_SIZE each, searched for together; a LIKE by its first or last character
+    no usable atom      sets of regexes, SET_SIZE each, searched for together; a LIKE by its first or last character;
+                        a regex that counts far (`.{200,}`) on its own, where the text is long enough for it
 
 Invariant: the answer is that of `like.like_holds` and `regex.regex_holds` pattern by pattern; time is linear in
 the string and memory bounded, whatever the patterns and the string are.
@@ -13,12 +14,15 @@ the string and memory bounded, whatever the patterns and the string are.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, repeat
 from typing import Any
 
 from profilec.runtime.image import Pattern
 from profilec.runtime.like import LikeMatcher
-from profilec.runtime.literals import MAX_LENGTH, required_literals
+from profilec.runtime.literals import MAX_LENGTH, least_length, required_literals
 from profilec.runtime.regex import RegexSet, compile_regex, search, utf8
 from profilec.values.folding import fold
 from profilec.values.patterns import LikePattern, Wildcard
@@ -26,6 +30,14 @@ from profilec.values.patterns import LikePattern, Wildcard
 SET_SIZE = 50
 """PERF: a large set of patterns of many states costs more than its parts (character classes, 100 characters: 50
 patterns 13 us, 200 patterns 122 us), small ones cost a call each."""
+_FEW = 8
+"""PERF: so many atoms are looked for one by one; a call of the automaton costs 3 us, and 10 ns a character."""
+_MAX_TOGETHER = 500
+"""PERF: instructions of RE2 up to which a regex that counts is put into a set. The states of a set are those of its
+regexes multiplied: one `.{200,}` among others makes 100 characters cost 1,500 us."""
+_LONG_LINE = re.compile(r"(\()?\.(?(1)\))\{([1-9]\d*),\}", re.ASCII)
+"""PERF: `.{1000,}` and its like, which RE2 takes 100 ms to prepare."""
+_COUNTED = re.compile(r"\{\d")
 _CHUNK = 4096
 _FLOOD = 8
 _COMMON = frozenset(" .,-_/:;'\"=()")
@@ -54,29 +66,62 @@ class PatternSet:
                 self._file_like(number, pattern.like)
             elif pattern.regex is not None:
                 self._decide.append(_regex_decider(pattern.regex))
-                if not self._file_regex(number, pattern.regex):
+                if self._file_regex(number, pattern.regex):
+                    continue
+                if _counts_far(pattern.regex):
+                    self._always.append(number)
+                else:
                     loose.append((number, pattern.regex))
         self._plain.close()
         self._folded.close()
         self._sets = list(_regex_sets(loose))
         filed = {number for numbers, _ in self._sets for number in numbers}
         self._always += [number for number, _ in loose if number not in filed]
+        self._unfiled = bool(self._always or self._by_first or self._by_last)
+        only_atoms = not (self._unfiled or self._sets or self._folded)
+        self._contains = self._plain.deciding() if only_atoms else None
 
     def matches(self, text: str) -> list[int]:
         """The positions of the patterns that match, each once, in no order."""
+        if self._contains is not None:
+            return [number for atom, numbers in self._contains if atom in text for number in numbers]
         try:
-            data = text.encode()
+            text.encode()
         except UnicodeEncodeError:
             # LIKE keeps lone surrogates apart, regexes read them as U+FFFD: no pass serves both.
             data = utf8(text)
             return [number for number, decide in enumerate(self._decide) if decide(text, data)]
-        found, candidates = self._plain.select(data)
+        return self._found(
+            text, self._plain.occurring(text), self._folded.occurring(fold(text)) if self._folded else ()
+        )
+
+    def matches_each(self, texts: Sequence[str]) -> list[list[int]]:
+        """As `matches` of each text. PERF: the atoms are looked for in many texts together."""
+        if self._contains is not None:
+            return list(map(self.matches, texts))
+        try:
+            "".join(texts).encode()
+        except UnicodeEncodeError:
+            return list(map(self.matches, texts))
+        plain = self._plain.occurring_in_each(texts)
+        folded: Iterable[Iterable[int]] = repeat((), len(texts))
         if self._folded:
-            more, unsure = self._folded.select(fold(text).encode())
-            found += more
-            candidates |= unsure
-        candidates.update(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
-        decide = self._decide
+            folded = self._folded.occurring_in_each(list(map(fold, texts)))
+        return list(map(self._found, texts, plain, folded))
+
+    def _found(self, text: str, plain: Iterable[int], folded: Iterable[int]) -> list[int]:
+        """The patterns that match, of a text in which these atoms occur."""
+        found: list[int] = []
+        candidates: set[int] = set()
+        for atoms, keys in ((self._plain, plain), (self._folded, folded)):
+            for key in keys:
+                found += atoms.decided[key]
+                candidates.update(atoms.possible[key])
+        if self._unfiled:
+            candidates.update(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
+        if not candidates and not self._sets:
+            return found
+        data, decide = text.encode(), self._decide
         found += [number for number in candidates if decide[number](text, data)]
         for numbers, regexes in self._sets:
             hits = regexes.matches(data)
@@ -116,19 +161,43 @@ def _usable(atom: str) -> bool:
 
 
 def _like_decider(pattern: LikePattern) -> Callable[[str, bytes], bool]:
+    match pattern.elements:
+        case (Wildcard.ANY_RUN, str() as literal, Wildcard.ANY_RUN):
+            return lambda text, data: literal in text
     matcher = LikeMatcher(pattern)
     return lambda text, data: matcher.matches(text)
 
 
 def _regex_decider(pattern: str) -> Callable[[str, bytes], bool]:
-    compiled: list[Any] = []
+    if (line := _LONG_LINE.fullmatch(pattern)) is not None:
+        n = int(line[2])
+        return lambda text, data: len(text) >= n and max(map(len, text.split("\n"))) >= n
+    least = least_length(pattern)
+    compiled: list[RegexSet] = []
 
     def decide(text: str, data: bytes) -> bool:
+        if len(text) < least:
+            return False
         if not compiled:
-            compiled.append(compile_regex(pattern))
-        return search(compiled[0], data)
+            compiled.append(_alone(pattern))
+        hits = compiled[0].matches(data)
+        return search(compile_regex(pattern), data) if hits is None else bool(hits)
 
     return decide
+
+
+def _alone(pattern: str) -> RegexSet:
+    """PERF: a set tells only that there is a match. To tell where, as a search does, can take RE2 100 times as long."""
+    return RegexSet([pattern])
+
+
+def _counts_far(pattern: str) -> bool:
+    if not _COUNTED.search(pattern):
+        return False
+    try:
+        return int(compile_regex(pattern).programsize) > _MAX_TOGETHER
+    except ValueError:
+        return True
 
 
 def _regex_sets(loose: list[tuple[int, str]]) -> Iterable[tuple[list[int], RegexSet]]:
@@ -147,9 +216,11 @@ class _Atoms:
     """Literals, and what it says of which pattern that one occurs: that it matches, or that it may."""
 
     def __init__(self) -> None:
-        self._keys: dict[bytes, int] = {}
-        self._decided: list[list[int]] = []
-        self._possible: list[list[int]] = []
+        self._keys: dict[str, int] = {}
+        self._few: list[str] = []
+        self.decided: list[list[int]] = []
+        self.possible: list[list[int]] = []
+        self._names: list[bytes] = []
         self._automaton: Any = None
         self._overlap = 0
 
@@ -158,40 +229,42 @@ class _Atoms:
 
     def add(self, atoms: Iterable[str], number: int, *, decides: bool) -> None:
         for atom in atoms:
-            key = self._keys.setdefault(atom.encode("utf-8", "surrogatepass"), len(self._keys))
-            if key == len(self._decided):
-                self._decided.append([])
-                self._possible.append([])
-            (self._decided if decides else self._possible)[key].append(number)
+            key = self._keys.setdefault(atom, len(self._keys))
+            if key == len(self.decided):
+                self.decided.append([])
+                self.possible.append([])
+            (self.decided if decides else self.possible)[key].append(number)
 
     def close(self) -> None:
         """Builds the automaton; nothing is added afterwards."""
-        if self._keys:
-            self._automaton = _automaton(list(self._keys))
-            self._overlap = max(map(len, self._keys)) - 1
+        if len(self._keys) <= _FEW:
+            self._few = list(self._keys)
+        else:
+            self._names = [atom.encode("utf-8", "surrogatepass") for atom in self._keys]
+            self._automaton = _automaton(self._names)
+            self._overlap = max(map(len, self._names)) - 1
 
-    def select(self, data: bytes) -> tuple[list[int], set[int]]:
-        """The patterns that match for sure, each once, and those that may."""
-        decided: list[int] = []
-        possible: set[int] = set()
-        if self._automaton is not None:
-            for key in self._occurring(data):
-                decided += self._decided[key]
-                possible.update(self._possible[key])
-        return decided, possible
+    def deciding(self) -> list[tuple[str, list[int]]] | None:
+        """The atoms and the patterns that each decides; None where they are many, or leave something open."""
+        if any(self.possible) or self._automaton is not None:
+            return None
+        return list(zip(self._few, self.decided, strict=True))
 
-    def _occurring(self, data: bytes) -> set[int]:
+    def occurring(self, text: str) -> Iterable[int]:
         """The keys that occur in the text.
 
         PERF: every occurrence is reported, and a key within a key within a key makes them many
         (`a`, `aa`, … in `aaaa…`). So the text is read in overlapping chunks, and after a flood the
         keys that are found already leave the automaton.
         """
+        if self._automaton is None:
+            return [key for key, atom in enumerate(self._few) if atom in text]
+        data = text.encode()
         if len(data) <= _CHUNK:
             return {hit[0] for hit in self._automaton.find_matches_as_indexes(data, overlapping=True)}
         found: set[int] = set()
-        automaton, keys = self._automaton, list(range(len(self._keys)))
-        names = list(self._keys)
+        automaton, names = self._automaton, self._names
+        keys = list(range(len(names)))
         view = memoryview(data)
         for start in range(0, len(data) - self._overlap, _CHUNK):
             chunk = view[start : start + _CHUNK + self._overlap]
@@ -202,6 +275,39 @@ class _Atoms:
             if len(hits) > _FLOOD * _CHUNK:
                 keys = [key for key in range(len(names)) if key not in found]
                 automaton = _automaton([names[key] for key in keys])
+        return found
+
+    def occurring_in_each(self, texts: Sequence[str]) -> Sequence[Iterable[int]]:
+        """As `occurring` in each text.
+
+        PERF: a call of the automaton costs as much as 200 characters do, so it is given the texts in one piece, as
+        long as a chunk is. What it finds across the border of two of them is none.
+        """
+        if self._automaton is None:
+            return list(map(self.occurring, texts)) if self._few else [()] * len(texts)
+        found: list[Iterable[int]] = []
+        piece: list[bytes] = []
+        n = 0
+        for text in texts:
+            data = text.encode()
+            if n + len(data) > _CHUNK and piece:
+                found += self._in_piece(piece)
+                piece, n = [], 0
+            if len(data) > _CHUNK:
+                found.append(self.occurring(text))
+            else:
+                piece.append(data)
+                n += len(data)
+        return found + self._in_piece(piece)
+
+    def _in_piece(self, piece: Sequence[bytes]) -> list[set[int]]:
+        """The keys that occur in each of the texts."""
+        found: list[set[int]] = [set() for _ in piece]
+        ends = list(accumulate(map(len, piece)))
+        for key, start, end in self._automaton.find_matches_as_indexes(b"".join(piece), overlapping=True):
+            place = bisect_right(ends, start)
+            if end <= ends[place]:
+                found[place].add(key)
         return found
 
 

@@ -26,6 +26,24 @@ from profilec.values.numbers import Exact, exact
 _MAX_EXACT_INTEGER = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
 
 
+def whole_thresholds(constants: Sequence[Exact]) -> list[float]:
+    """Thresholds for integers of any size, as Python has them; a constant that is below all of them is an infinity.
+
+    >>> whole_thresholds((5, Decimal("7.5"), Decimal("Infinity"))), whole_thresholds((Decimal("-Infinity"),))
+    ([5, 6, 8, 8], [-inf, -inf])
+    """
+    found: list[float] = []
+    for constant in constants:
+        if isinstance(constant, int):
+            found += (constant, constant + 1)
+        elif constant.is_finite():
+            found += (math.ceil(constant), math.floor(constant) + 1)
+        elif constant < 0:
+            found += (-math.inf, -math.inf)
+    found.sort()
+    return found
+
+
 def integer_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any], *, per: int = 1, of: int = 1) -> NDArray[Any]:
     """Thresholds for integers v of `dtype` that stand for v * per / of.
 
@@ -35,6 +53,9 @@ def integer_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any], *, per:
     [25, 26]
     """
     limits = np.iinfo(dtype)
+    if per == of == 1 and _whole(constants, int(limits.min), int(limits.max) - 1):
+        below = np.array(constants, dtype)
+        return _interleaved(below, below + dtype.type(1))
     found: list[int] = []
     for constant in constants:
         if isinstance(constant, Decimal) and not constant.is_finite():
@@ -53,6 +74,10 @@ def float_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArra
     >>> float_thresholds((Decimal("0.1"),), np.dtype("float64")).tolist()
     [0.1, 0.10000000000000002]
     """
+    limit = _MAX_EXACT_INTEGER[dtype.str[1:]]
+    if _whole(constants, -limit, limit):
+        exactly = np.array(constants, dtype)
+        return _interleaved(exactly, np.nextafter(exactly, dtype.type(np.inf)))
     with np.errstate(all="ignore"):  # a step beyond the greatest float, or to the least, is no accident here
         found = [threshold for constant in constants for threshold in _float_thresholds(constant, dtype)]
     return _ascending(found, dtype)
@@ -92,6 +117,15 @@ def _nearest(constant: Exact, dtype: np.dtype[Any]) -> Any:
 def _exact(value: Any) -> Exact:
     """The number that a float of any width stands for."""
     return exact(from_document(value))  # type: ignore[arg-type]
+
+
+def _whole(constants: Sequence[Exact], low: int, high: int) -> bool:
+    """Whether all the constants, which ascend, are integers from `low` to `high`. PERF: most are, and need no care."""
+    return bool(constants) and low <= constants[0] and constants[-1] <= high and set(map(type, constants)) == {int}
+
+
+def _interleaved(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    return np.stack((left, right), axis=1).reshape(-1)
 
 
 def _ascending(values: Iterable[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -22,6 +22,8 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import Any, TypeAlias
 
+from profilec.values.sets import Between, OneOf
+
 Value: TypeAlias = "bool | int | float | Decimal | str | Date | Timestamp | list[Any] | Mapping[str, Any] | None"
 Truth: TypeAlias = bool | None
 """TRUE, FALSE and UNKNOWN, as True, False and None."""
@@ -170,6 +172,8 @@ def _from_unusual(value: Any) -> Value:
         return _from_numpy(value)
     if module == "pandas" and type(value).__name__ in {"NAType", "NaTType"}:
         return None
+    if isinstance(value, Between | OneOf):
+        raise DocumentError(f'{type(value).__name__} is a set of values, which match(…, semantics="overlap") takes')
     raise DocumentError(f"{type(value).__name__} is no number, string, boolean, date, timestamp, array or record")
 
 

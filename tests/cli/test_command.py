@@ -13,7 +13,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 Runs = Callable[..., Any]
 Writes = Callable[..., Path]
 
-VERBS = ["check", "fmt", "test", "match", "explain", "import", "export"]
+VERBS = ["check", "fmt", "test", "match", "explain", "compile", "verify", "import", "export"]
 
 
 def test_help_names_every_verb(profilec: Runs) -> None:

@@ -7,9 +7,12 @@ two-valued, so only the three together show that a truth is right.
 
 from __future__ import annotations
 
+import pickle
 import random
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from structures import Document
@@ -20,7 +23,8 @@ from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
 
-MATCHERS = ("scan", "bitmap")
+MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix")
+CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
 WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 FORMS = ("TRUE", "FALSE", "UNKNOWN")
@@ -102,13 +106,23 @@ def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[
 
 
 def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
-    options = {"matcher": matcher, "rules": case.rules}
+    options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
+    max_cap = CAPACITIES[case.style // 5 % len(CAPACITIES)]
+    if matcher.startswith("betree") and max_cap is not None:
+        options["max_cap"] = max_cap
+        matcher = f"{matcher} of {max_cap}"
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
+    if case.style % 7 == 5:
+        profiles, matcher = saved_and_loaded(profiles), f"{matcher}, saved and loaded"
+    elif case.style % 7 == 6:
+        profiles, matcher = pickle.loads(pickle.dumps(profiles)), f"{matcher}, pickled"
     as_table = case.tabular and case.documents and case.style % 2
     if case.earlier:
         profiles.documents.extend(arrow_table(case.earlier, case.style) if as_table else list(case.earlier))
     _compare(case, f"{matcher}, one by one", map(profiles.match, case.documents))
     _compare(case, f"{matcher}, batch of dicts", profiles.match_batch(list(case.documents)))
+    _compare(case, f"{matcher}, threads", profiles.match_batch(list(case.documents), threads=3))
+    _compare_counts(case, matcher, profiles)
     if case.tabular and case.documents:
         _compare(case, f"{matcher}, batch of Arrow", profiles.match_batch(arrow_table(case.documents, case.style)))
         _compare(case, f"{matcher}, batch of pandas", profiles.match_batch(pandas_frame(case.documents, case.style)))
@@ -118,6 +132,21 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
                 truth = profiles.why(document, f"{p} TRUE").truth
                 if truth is not case.truths[d][p]:
                     raise DisagreementError("why", p, d, WORDS[truth], case)
+
+
+def saved_and_loaded(profiles: profilec.ProfileSet) -> profilec.ProfileSet:
+    """The set from a file that is gone by the time it is asked: the mapping stays."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set.image"
+        profiles.save(path)
+        return profilec.load(path)
+
+
+def _compare_counts(case: Case, asked: str, profiles: profilec.ProfileSet) -> None:
+    for d, document in enumerate(case.documents):
+        n = sum(WORDS[truth] in case.forms for truth in case.truths[d])
+        if profiles.count(document) != n or profiles.any(document) is not (n > 0):
+            raise DisagreementError(f"{asked}, count and any", 0, d, f"{profiles.count(document)} of {n}", case)
 
 
 def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:

@@ -47,7 +47,7 @@ def judged(world: World) -> Case:
         world.tabular,
         world.style,
         # Most conditions are asked of one matcher, and for UNKNOWN by neither TRUE nor FALSE: more conditions, sooner.
-        MATCHERS if world.style % 8 == 0 else (MATCHERS[world.style % 2],),
+        MATCHERS if world.style % 8 == 0 else (MATCHERS[world.style % len(MATCHERS)],),
         FORMS if world.style % 3 == 0 else FORMS[:2],
     )
 

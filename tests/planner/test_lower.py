@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import profilec
 from profilec.grammar import ir
 from profilec.planner.lower import ImageBuilder, TooComplexError
 from profilec.planner.lower.describe import describe_residual, describe_test
+from profilec.planner.lower.lists import no_lists, with_list
+from profilec.planner.lower.ranks import _packed
 from profilec.planner.reference import evaluate
 from profilec.runtime.image import Image
 from profilec.runtime.program import JoinTerm, run
@@ -205,6 +208,73 @@ def test_two_large_ors_make_no_product() -> None:
     assert matches(image, {"a": "x4711y", "b": "12"}, []) == [0]
 
 
+def test_an_or_is_not_the_and_of_the_same_tests() -> None:
+    a, b = ir.attribute("a"), ir.attribute("b")
+    of_a, of_b = (ir.Compare("=", one, ir.constant("x")) for one in (a, b))
+    like_a, like_b = (ir.Like(one, ir.constant("x"), None, False) for one in (a, b))  # the same tests, other nodes
+    both = ir.Or((ir.And((of_a, of_b)), ir.And((like_a, like_b))))
+    image = lowered(ir.And((ir.Or((of_a, of_b)), both)), both)
+    assert matches(image, {"a": "x"}, []) == []
+    assert matches(image, {"a": "x", "b": "x"}, []) == [0, 1]
+
+
+def test_a_bound_joins_the_first_row_of_its_attribute_only() -> None:
+    def compare(operator: str, value: int) -> ir.Condition:
+        return ir.Compare(operator, ir.attribute("a"), ir.constant(value))
+
+    image = lowered(
+        ir.And((compare(">", 1), compare("<", 9), compare("<", 8))),
+        ir.And((compare("!=", 5), compare(">", 1), compare("<", 9))),
+        ir.Or((ir.And((compare("<", 9), compare(">", 1))), ir.IsNull(ir.attribute("a")))),
+    )
+    described = [
+        {describe_test(image, test) for test in image.entry_tests[start:end].tolist()}
+        for start, end in pairwise(image.entry_off.tolist())
+    ]
+    assert described == [{"a > 1 AND a < 9", "a < 8"}, {"a != 5", "a > 1", "a < 9"}, {"a > 1 AND a < 9"}, {"a IS NULL"}]
+
+
+def test_what_is_remembered_of_nodes_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(11)
+    conditions = [normal_form(rng, rng.randint(0, 3)) for _ in range(60)]
+    usual = lowered(*conditions)
+    monkeypatch.setattr("profilec.planner.lower.skeleton._MOST_KNOWN", 2)
+    assert_same(lowered(*conditions), usual)
+
+
+def test_a_builder_goes_on_after_it_has_built() -> None:
+    rng = random.Random(12)
+    conditions = [normal_form(rng, rng.randint(0, 3)) for _ in range(60)]
+    builder = ImageBuilder()
+    for number, condition in enumerate(conditions):
+        if number % 20 == 7:
+            assert builder.build().n_profiles == number
+        builder.add(condition)
+    assert_same(builder.build(), lowered(*conditions))
+
+
+def test_rows_of_many_constants_are_sorted_by_more_than_one_key() -> None:
+    rng = np.random.default_rng(3)
+    columns = [rng.integers(0, 2**bits, 500).astype(np.int32) for bits in (0, 2, 29, 1, 31, 3, 31)]
+    columns[4][:250] = columns[4][250:]
+    keys = _packed(*columns)
+    assert len(keys) == 2
+    assert np.array_equal(np.lexsort(keys[::-1]), np.lexsort(columns[::-1]))
+
+
+def test_a_list_that_comes_again_has_its_number() -> None:
+    rng = random.Random(13)
+    drawn = [tuple(rng.choices(range(-3, 3), k=rng.randint(0, 5))) for _ in range(2_000)]
+    known: dict[tuple[int, ...], int] = {}
+    lists = no_lists()
+    for one in drawn:
+        lists, number = with_list(lists, np.array([*one, 7], np.int32), len(one))
+        assert number == known.setdefault(one, len(known))
+    assert lists.n[0] == len(known)
+    for one, number in known.items():
+        assert lists.items[lists.off[number] : lists.off[number + 1]].tolist() == list(one)
+
+
 def test_doubling_is_refused() -> None:
     condition: ir.Condition = ir.Compare("=", ir.attribute("a"), ir.constant(1))
     for _ in range(40):
@@ -218,9 +288,12 @@ def test_same_profiles_give_the_same_image() -> None:
         rng = random.Random(7)
         return lowered(*[normal_form(rng, 3) for _ in range(50)])
 
-    first, second = build(), build()
-    for name in first.__slots__:
-        left, right = getattr(first, name), getattr(second, name)
+    assert_same(build(), build())
+
+
+def assert_same(one: Image, other: Image) -> None:
+    for name in one.__slots__:
+        left, right = getattr(one, name), getattr(other, name)
         assert np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right, name
 
 

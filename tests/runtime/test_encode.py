@@ -1,8 +1,11 @@
 """Documents to ranks: every way in gives the rank that the slot's program gives for the document."""
 
 import datetime
+import threading
 from collections import OrderedDict, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from itertools import pairwise
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
@@ -13,10 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import profilec.runtime.encode as encode_module
+import profilec.runtime.encode_rows as rows_module
+import profilec.runtime.ranking as ranking_module
 from profilec.runtime.encode import Encoder
 from profilec.runtime.image import WANT_TRUE
 from profilec.runtime.program import run
+from profilec.runtime.regex import regex_holds
 from profilec.values.kinds import Date, DocumentError, Timestamp
+from profilec.values.patterns import like_matches, parse_like
 from profilec.values.types import Type
 
 NOON = datetime.datetime(2024, 5, 6, 12, 0, tzinfo=datetime.UTC)
@@ -29,17 +37,51 @@ CONSTANTS = [
 
 
 def naive(image, documents):
-    return [[slot.constants.rank(run(slot.program, document)) for slot in image.slots] for document in documents]
+    """Of each document the slots of which the rank is not 0, and a pseudo-slot for each pattern that matches."""
+    return [{**_ranks(image, document), **_matches(image, document)} for document in documents]
+
+
+def _ranks(image, document):
+    ranks = [slot.constants.rank(run(slot.program, document)) for slot in image.slots]
+    return {slot: rank for slot, rank in enumerate(ranks) if rank}
+
+
+def _matches(image, document):
+    found = {}
+    for number, pattern in enumerate(image.patterns):
+        text = run(image.slots[pattern.slot].program, document)
+        if isinstance(text, str) and (
+            like_matches(pattern.like, text) if pattern.like else regex_holds(pattern.regex, text)
+        ):
+            found[len(image.slots) + number] = 1
+    return found
 
 
 def ranks(image, documents, n=None):
     n = len(documents) if n is None else n
-    return Encoder(image).encode_part(documents, 0, n).ranks.tolist()
+    return unpacked(Encoder(image).encode_batch(documents, 0, n))
+
+
+def unpacked(batch):
+    assert batch.doc_off.dtype == np.int64
+    assert batch.doc_slots.dtype == batch.doc_ranks.dtype == np.int32
+    assert len(batch.doc_slots) == len(batch.doc_ranks) == batch.doc_off[-1]
+    return [as_dict(batch.doc_slots[start:end], batch.doc_ranks[start:end]) for start, end in pairwise(batch.doc_off)]
+
+
+def as_dict(slots, ranks):
+    assert len(set(slots.tolist())) == len(slots)
+    return dict(zip(slots.tolist(), ranks.tolist(), strict=True))
 
 
 def one_by_one(image, documents):
     encoder = Encoder(image)
-    return [encoder.encode(document).tolist() for document in documents]
+    return [one(encoder, document) for document in documents]
+
+
+def one(encoder, document):
+    slots, ranks, k = encoder.encode_sparse(document)
+    return as_dict(slots[:k], ranks[:k])
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +97,20 @@ def image(new_builder, slots):
     builder.slot(slots.derived("COALESCE(x, 5)", (x, ("constant", 5), ("call", "COALESCE", 2)), 5, 1))
     builder.slot(slots.derived("x + y", (x, y, ("call", "+", 2)), 6, 2**53 + 1, Decimal("0.2")))
     builder.slot(slots.derived("order(x, y)", (x, y, ("order",)), -1, 0, 1))
+    builder.slot(slots.derived("order(a.b, x)", (("attribute", 0, ("a", "b"), None), x, ("order",)), -1, 0, 1))
+    builder.slot(slots.derived("5", (("constant", 5),), 5))
     patterned = builder.slot(slots.plain("s", "a", "b"))
-    builder.pattern_test(patterned, WANT_TRUE, regex="a")
+    for regex in ("a", "^.$", "[0-9]-0"):
+        builder.pattern_test(patterned, WANT_TRUE, regex=regex)
+    for slot in (
+        builder.slot(slots.plain("s", "a", type_=Type("TIMESTAMP"))),
+        builder.slot(slots.plain("x")),
+        builder.slot(slots.plain("a.b", "ab")),
+        builder.slot(slots.derived("COALESCE(y, 'ab')", (y, ("constant", "ab"), ("call", "COALESCE", 2)), "a")),
+        builder.slot(slots.derived("LOWER(s)", (s, ("call", "LOWER", 1)), "a")),
+    ):
+        builder.pattern_test(slot, WANT_TRUE, like=parse_like("%b%"))
+        builder.pattern_test(slot, WANT_TRUE, like=parse_like("%a"))
     return builder.image(0)
 
 
@@ -267,11 +321,11 @@ DOCUMENTS = st.dictionaries(st.sampled_from(["x", "y", "s", "n", "a", "n.x", "a.
 
 
 @settings(max_examples=200, deadline=None)
-@given(documents=st.lists(DOCUMENTS, min_size=1, max_size=4))
-def test_documents_one_by_one_in_lists_and_in_object_columns(image, documents):
+@given(documents=st.lists(DOCUMENTS, min_size=1, max_size=4), n=st.sampled_from([1, rows_module._FEW]))
+def test_documents_one_by_one_in_lists_and_in_object_columns(image, documents, n):
     expected = naive(image, documents)
     assert one_by_one(image, documents) == expected
-    assert ranks(image, documents) == expected
+    assert ranks(image, documents * n) == expected * n
     names = sorted({name for document in documents for name in document})
     columns = {}
     for name in names:
@@ -280,6 +334,84 @@ def test_documents_one_by_one_in_lists_and_in_object_columns(image, documents):
             columns[name].iat[number] = document.get(name)
     frame = pd.DataFrame(columns, index=range(len(documents)))
     assert ranks(image, frame, len(frame)) == expected
+
+
+WORDS = st.sampled_from(["", "a", "b", "ba", "2024-05-06", None, "é", "\ud800"])
+NUMBERS = st.sampled_from([0, 1, 5, 6, -1, 99, 2**53 + 1, 2**63, -(2**70)])
+FLOATS = st.sampled_from([0.1, 0.25, -0.0, 5.0, 2.0**53, float("inf"), float("-inf"), float("nan"), 1e300])
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), values=st.sampled_from([WORDS, NUMBERS, FLOATS, NUMBERS | FLOATS | st.booleans() | WORDS]))
+def test_columns_of_one_kind_of_value(image, data, values):
+    """What a key holds in many documents is told of together, where it is of one kind."""
+    row = st.fixed_dictionaries({}, optional=dict.fromkeys(("x", "y", "s", "a.b", "a"), values))
+    documents = data.draw(st.lists(row, min_size=rows_module._FEW, max_size=2 * rows_module._FEW))
+    assert ranks(image, documents) == naive(image, documents)
+
+
+def test_equal_values_of_different_kinds_are_kept_apart(image):
+    documents = [{"x": value, "s": value} for value in (1, True, 1.0, Decimal(1), np.int8(1), "1", 0, -0.0, False)] * 9
+    assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
+
+
+def test_a_batch_may_begin_anywhere(image):
+    documents = [{"x": number, "s": "a"} for number in range(100)]
+    encoder = Encoder(image)
+    for batch in (
+        encoder.encode_batch(documents, 40, 90),
+        encoder.encode_batch(pa.Table.from_pylist(documents), 40, 90),
+    ):
+        assert unpacked(batch) == naive(image, documents[40:90])
+        assert len(batch) == 50
+        assert (batch.first, batch.document(3)) == (40, documents[43])
+
+
+def test_a_wide_table_is_cut_into_parts(image, monkeypatch):
+    documents = [{"x": number, "s": "ab"} for number in range(100)]
+    monkeypatch.setattr(encode_module, "_MAX_CELLS", 70)
+    assert ranks(image, pa.Table.from_pylist(documents), 100) == naive(image, documents)
+
+
+def test_a_dictionary_larger_than_its_column(image):
+    dictionary = pa.array([f"b{number}" for number in range(1_000)] + ["a", "ab"])
+    column = pa.DictionaryArray.from_arrays(pa.array([1000, 7, None, 1001, 7], pa.int32()), dictionary)
+    check_column(image, column, ["a", "b7", None, "ab", "b7"])
+    views = pa.DictionaryArray.from_arrays(pa.array([1000, 7], pa.uint64()), dictionary.cast(pa.string_view()))
+    assert ranks(image, pa.table({"s": views}), 2) == naive(image, [{"s": "a"}, {"s": "b7"}])
+
+
+def test_many_constants_are_ranked_before_and_after_they_are_prepared(new_builder, slots):
+    """Far apart, near one another, and with the gaps at both ends."""
+    builder = new_builder()
+    for step in (1, 10**12, -(10**30)):
+        builder.slot(slots.plain("x", *(step * number for number in range(200)), *(f"s{n}" for n in range(200))))
+    image = builder.image(0)
+    documents = [{"x": value} for n in (-1, 0, 1, 7, 199, 200, 10**30) for value in (n, n * 10**12, n + 0.5, f"s{n}")]
+    assert one_by_one(image, documents * 2) == ranks(image, documents) * 2 == naive(image, documents) * 2
+
+
+def test_constants_are_prepared_once_for_all_values(slots, monkeypatch):
+    """Also where all go through the one method that was there before."""
+    prepared, calls = ranking_module._prepared, []
+    monkeypatch.setattr(ranking_module, "_prepared", lambda *of: calls.append(of) or prepared(*of))
+    constants = slots.plain("x", *range(100)).constants
+    found = list(map(ranking_module.Ranking(constants, None).rank_of, range(200)))
+    assert found == [constants.rank(number) for number in range(200)]
+    assert len(calls) == 1
+
+
+def test_threads_do_not_share_their_documents(image):
+    encoder, barrier = Encoder(image), threading.Barrier(4)
+    documents = [{"x": number, "s": "ab" * number} for number in range(200)]
+    expected = naive(image, documents)
+
+    def work(first):
+        barrier.wait()
+        return [one(encoder, documents[number]) == expected[number] for number in range(first, 200)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(map(all, pool.map(work, range(4))))
 
 
 def test_any_mapping_is_a_document(image):
@@ -296,7 +428,7 @@ def test_a_document_of_many_keys_costs_the_slots_that_it_has(image):
 @pytest.mark.parametrize("document", [None, [], "x", 5, [("x", 1)]])
 def test_what_is_no_mapping_is_refused(image, document):
     with pytest.raises(DocumentError, match="a document is a mapping"):
-        Encoder(image).encode(document)
+        Encoder(image).encode_sparse(document)
     with pytest.raises(DocumentError, match="document 1: a document is a mapping"):
         ranks(image, [{}, document])
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import profilec.runtime.encode as encode_module
 import profilec.runtime.indexes.interval as interval_module
+from profilec.planner.lower import with_tree
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.execute import MATCHERS, Executor
 from profilec.runtime.image import (
@@ -151,13 +152,22 @@ def random_image(rng, new_builder, slots):
     return builder.image(n_profiles)
 
 
+def executors(image):
+    """All matchers; of the tree, all forms of leaves and several capacities."""
+    for matcher in ("scan", "bitmap"):
+        yield Executor(image, matcher)
+    for leaves in ("any", "list", "matrix"):
+        for max_cap in (None, 1, 2, 5):
+            yield Executor(with_tree(image, max_cap, leaves))
+
+
 def random_document(rng, n_names=40):
     values = [0, 1, 2, 3, 1.0, 0.5, 4, "a", "b", "ab", "abb", "", True, False, None, [], float("nan")]
     names = range(n_names) if rng.random() < 0.3 else [rng.randrange(n_names) for _ in range(4)] + [0, 1, 2]
     return {f"a{number}": rng.choice(values) for number in names}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_every_way_gives_what_the_image_says(seed, new_builder, slots):
     rng = random.Random(seed)
@@ -165,9 +175,10 @@ def test_every_way_gives_what_the_image_says(seed, new_builder, slots):
     documents = [random_document(rng) for _ in range(8)]
     store = [random_document(rng) for _ in range(3)]
     expected = [definition(image, document, store) for document in documents]
-    for matcher in MATCHERS:
-        executor = Executor(image, matcher)
+    for executor in executors(image):
         assert [executor.match(document, store).tolist() for document in documents] == expected
+        assert [executor.count(document, store) for document in documents] == list(map(len, expected))
+        assert [executor.any(document, store) for document in documents] == list(map(bool, expected))
         frame = pd.DataFrame({f"a{n}": pd.Series([d.get(f"a{n}") for d in documents], dtype=object) for n in range(40)})
         for batch in (documents, iter(documents), frame):
             found = MatchBatch(*executor.match_batch(batch, DocumentStore(store)), [str(n) for n in range(12)])
@@ -197,7 +208,7 @@ def test_chunks_and_threads_change_nothing(matcher, threads, new_builder, slots,
     rng = random.Random(5)
     image = random_image(rng, new_builder, slots)
     documents = [random_document(rng) for _ in range(50)]
-    executor = Executor(image, matcher)
+    executor = Executor(with_tree(image), matcher)
     offsets, indices = executor.match_batch(documents, threads=threads)
     assert (offsets.dtype, indices.dtype) == (np.int64, np.int32)
     found = [indices[offsets[n] : offsets[n + 1]].tolist() for n in range(50)]
@@ -218,8 +229,8 @@ def test_arrow_rows_reach_patterns_terms_and_joins(builder, slots):
     table = pa.table(
         {"text": ["Abc", "xBC", None], "low": [1, 2, 3], "high": [2.5, 0.5, None], "blob": [b"", b"", b""]}
     )
-    for matcher in MATCHERS:
-        offsets, indices = Executor(image, matcher).match_batch(table, [{"low": 2.0}])
+    for executor in executors(image):
+        offsets, indices = executor.match_batch(table, [{"low": 2.0}])
         assert [part.tolist() for part in np.split(indices, offsets[1:-1])] == [[0, 1, 3], [1, 2, 4], []]
 
 
@@ -239,7 +250,7 @@ def test_terms_patterns_and_joins_are_decided_once_per_document(builder, slots, 
     join = builder.join(JoinTerm("exists", (("literal", True),)))
     for test in tests:
         builder.entry([test], [0], builder.residual([(OP_TEST, test), (OP_JUMP_IF_FALSE, 3), (OP_JOIN, join)]))
-    assert Executor(builder.image(1)).match({"s": "x"}).tolist() == [0]
+    assert Executor(with_tree(builder.image(1))).match({"s": "x"}).tolist() == [0]
     assert sorted(calls) == ["join", "pattern", "term"]
 
 
@@ -248,26 +259,28 @@ def test_a_join_nobody_asks_for_is_not_evaluated(builder, slots):
     explosive = builder.join(JoinTerm("exists", (("call", "no such function", 0),)))
     rare = builder.rank_test(slot, [(slots.plain("s", "x").constants.rank("x"),) * 2])
     builder.entry([rare], [0], builder.residual([(OP_JOIN, explosive)]))
-    executor = Executor(builder.image(1))
+    executor = Executor(with_tree(builder.image(1)))
     assert executor.match({"s": "y"}, [{}]).tolist() == []
     with pytest.raises(KeyError):
         executor.match({"s": "x"}, [{}])
 
 
 def test_an_empty_set_and_an_entry_without_tests(new_builder):
-    for matcher in MATCHERS:
-        assert Executor(new_builder().image(0), matcher).match({"a": 1}).tolist() == []
-        builder = new_builder()
-        builder.entry([], [1, 0])
-        assert Executor(builder.image(2), matcher).match({}).tolist() == [0, 1]
+    builder = new_builder()
+    builder.entry([], [1, 0])
+    for nothing, everything in zip(executors(new_builder().image(0)), executors(builder.image(2)), strict=True):
+        assert nothing.match({"a": 1}).tolist() == []
+        assert nothing.match_batch([{"a": 1}, {}])[0].tolist() == [0, 0, 0]
+        assert everything.match({}).tolist() == [0, 1]
+        assert everything.match_batch([])[0].tolist() == [0]
 
 
 def test_unknown_matcher_and_bad_documents(builder):
     image = builder.image(0)
-    with pytest.raises(ValueError, match="no matcher 'nope'; there are bitmap, scan"):
+    with pytest.raises(ValueError, match="no matcher 'nope'; there are betree, bitmap, scan"):
         Executor(image, "nope")
     with pytest.raises(DocumentError, match="a document is a mapping"):
-        Executor(image).match([1])
+        Executor(image, "scan").match([1])
 
 
 def test_several_threads_share_an_executor(new_builder, slots):
@@ -275,6 +288,6 @@ def test_several_threads_share_an_executor(new_builder, slots):
     image = random_image(rng, new_builder, slots)
     documents = [random_document(rng) for _ in range(200)]
     expected = [definition(image, document) for document in documents]
-    executor = Executor(image)
+    executor = Executor(with_tree(image))
     with ThreadPoolExecutor(4) as pool:
         assert [found.tolist() for found in pool.map(executor.match, documents)] == expected

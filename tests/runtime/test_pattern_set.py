@@ -37,6 +37,20 @@ def test_is_pattern_by_pattern(patterns, texts):
     for text in texts:
         found = decided.matches(text)
         assert sorted(found) == one_by_one(patterns, text)
+    assert [sorted(found) for found in decided.matches_each(texts)] == [one_by_one(patterns, text) for text in texts]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(LIKES | REGEXES, max_size=12), st.lists(st.text(alphabet="aAb\u00e9.", max_size=9), max_size=20))
+def test_texts_that_are_looked_at_together_are_kept_apart(patterns, texts):
+    """With many atoms, and so few characters at once that a piece has some of the texts."""
+    kept = patterns_module._CHUNK, patterns_module._FEW
+    patterns_module._CHUNK, patterns_module._FEW = 8, 0
+    try:
+        found = PatternSet(patterns).matches_each(texts)
+        assert list(map(sorted, found)) == [one_by_one(patterns, text) for text in texts]
+    finally:
+        patterns_module._CHUNK, patterns_module._FEW = kept
 
 
 @given(st.lists(LIKES | REGEXES, min_size=1, max_size=8), st.text(alphabet="ab.é", min_size=20, max_size=120))
@@ -114,6 +128,56 @@ def test_a_set_too_large_is_cut(monkeypatch):
     with pytest.raises(ValueError, match="RE2 refuses the set"):
         RegexSet([pattern.regex for pattern in patterns])
     assert sorted(PatternSet(patterns).matches(text)) == expected
+
+
+def test_a_few_contained_literals_are_looked_for_one_by_one():
+    few = [Pattern(0, parse_like(f"%{text}%"), None) for text in ("ab", "\ud800x", "ab", "b.")]
+    decided = PatternSet(few)
+    for text in ("xab.", "b.", "\ud800x", "", "\ud800"):
+        assert sorted(decided.matches(text)) == one_by_one(few, text)
+
+
+COUNTING = [
+    ".{30,}",
+    "(.){30,}",
+    "(.{30,})",
+    ".{30}",
+    "[^b]{1,300}$",
+    "(?s).{40,}",
+    "a{2,200}b",
+    "(?:é|a){31,90}",
+    ".{1,}",
+]
+
+
+@pytest.mark.parametrize("regex", COUNTING)
+def test_regexes_that_count_far(regex):
+    """They are tried alone, and only on texts that are long enough; `.` is any character but a line's end."""
+    patterns = [Pattern(0, None, regex), Pattern(0, None, "[ab]$")]
+    decided = PatternSet(patterns)
+    for text in (
+        "",
+        "a" * 29,
+        "a" * 30,
+        "é" * 31,
+        "a" * 20 + "\n" + "b" * 20,
+        "\n" * 50,
+        "\n" + "a" * 35 + "b",
+        "\ud800" * 30,
+    ):
+        assert sorted(decided.matches(text)) == one_by_one(patterns, text)
+
+
+def test_a_regex_that_counts_far_does_not_make_others_slow():
+    """Together their states multiply: this took 100 ms."""
+    sources = (".{200,}", ".{900,}", "[0-9]{1,3}[.][0-9]{1,3}", "[A-F0-9]{8}-[A-F0-9]{4}", "[^b]{1,256}$")
+    decided = PatternSet([Pattern(0, None, source) for source in sources])
+    texts = [f"{number} " * 60 for number in range(100, 140)]
+    decided.matches(texts[0])
+    started = time.process_time()
+    for text in texts:
+        decided.matches(text)
+    assert time.process_time() - started < 0.05
 
 
 def test_lone_surrogates_are_kept_apart_by_like_and_read_as_u_fffd_by_regexes():

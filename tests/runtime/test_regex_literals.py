@@ -5,7 +5,7 @@ import re2
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from profilec.runtime.literals import MAX_LENGTH, required_literals
+from profilec.runtime.literals import MAX_LENGTH, least_length, required_literals
 from profilec.runtime.regex import regex_holds
 from profilec.values.folding import fold
 
@@ -39,11 +39,12 @@ def test_a_match_holds_a_required_literal(pattern, texts):
         re2.compile(pattern)
     except re2.error:
         assume(False)
-    required = required_literals(pattern)
-    if required is None:
-        return
+    required, least = required_literals(pattern), least_length(pattern)
     for text in texts:
-        if regex_holds(pattern, text):
+        if not regex_holds(pattern, text):
+            continue
+        assert len(text) >= least, (pattern, text)
+        if required is not None:
             seen = fold(text) if required.folded else text
             assert any(literal in seen for literal in required.literals), (pattern, text, required)
 
@@ -77,11 +78,29 @@ def test_re2_ignores_case_no_further_than_folding_does():
         ("foo*", ("fo",)),
         ("x" * 100, ("x" * MAX_LENGTH,)),
         (r"\Qa.b\E", None),
+        ("a+(?i)*", None),
     ],
 )
 def test_literals_found(pattern, literals):
     required = required_literals(pattern)
     assert (None if required is None else required.literals) == literals
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least"),
+    [
+        ("", 0),
+        ("abc", 3),
+        ("ab|c", 1),
+        ("(ab){3}", 6),
+        ("[ab]{2,}c?", 2),
+        (r"\d\bx*", 1),
+        ("(?i)é{4}", 4),
+        ("a{01}", 0),
+    ],
+)
+def test_least_lengths(pattern, least):
+    assert least_length(pattern) == least
 
 
 def test_ignored_case_speaks_of_the_folded_text():

@@ -1,7 +1,6 @@
 """A leaf of a normal form as a row of numbers.
 
-In: signed leaves (IR). Out: rows in columns, one per leaf occurrence, and the slots, patterns,
-terms and joins that they name.
+In: signed leaves (IR). Out: rows in columns, and the slots, patterns, terms and joins that they name.
 
     row    slot   op        first  second  negated      the rank set it stands for
     0      price  BETWEEN   #10    #30     0            [point(10), point(30)]
@@ -9,7 +8,8 @@ terms and joins that they name.
     2      isbn   NULL      -      -       1            everything but rank 0
 
 `first` and `second` number a constant in the order in which its slot and kind met it; ranks
-exist only when all profiles have been read. Ops from PATTERN on are bit tests.
+exist only when all profiles have been read. Ops from PATTERN on are bit tests. Rows need not be
+distinct: `ranks` finds those that are equal.
 
 NULL: after negation normal form only TRUE matters. A row is the set of ranks on which its leaf is
 TRUE (or FALSE, for Not(leaf)); `negated` is the complement of that set over *all* ranks, absence
@@ -24,6 +24,9 @@ from array import array
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from profilec.grammar import ir
 from profilec.grammar.print import print_condition, print_scalar
@@ -80,12 +83,6 @@ _FALSE_OF = {
     Op.BLOCK: Op.NEVER,
     Op.IN: Op.NOT_IN,
 }
-RANGE_OF = {
-    (int(Op.AT_LEAST), int(Op.AT_MOST)): int(Op.BETWEEN),
-    (int(Op.GREATER), int(Op.LESS)): int(Op.OPEN_BETWEEN),
-    (int(Op.GREATER), int(Op.AT_MOST)): int(Op.LEFT_OPEN),
-    (int(Op.AT_LEAST), int(Op.LESS)): int(Op.RIGHT_OPEN),
-}
 _LAST_CODE_POINT = chr(0x10FFFF)
 
 
@@ -100,11 +97,30 @@ Derived: TypeAlias = ir.Scalar | ir.Like | Order
 """What a slot holds: a scalar's value, a sign, or the truth of a LIKE whose pattern is in the document."""
 
 
-class Join(NamedTuple):
-    """A quantified expression of a residual: its number, and whether it stands negated."""
+CONNECTIVE, JOINED, NOT_JOINED, LITERAL = range(4)
+"""What a part of a skeleton is where it is no row; see `part`."""
 
-    number: int
-    negated: bool
+
+def part(sort: int, number: int) -> int:
+    """A part of a skeleton, as the integer that stands for it: rows are >= 0, all else is below."""
+    return ~(number << 2 | sort)
+
+
+FALSE_PART, TRUE_PART = part(LITERAL, 0), part(LITERAL, 1)
+
+KIND_SHIFT = 28
+"""A constant of a list is its kind above this bit, and its number below: ranks, twice as many, are int32."""
+
+
+class Rows(NamedTuple):
+    """Rows as columns, int32."""
+
+    slot: NDArray[np.int32]
+    op: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    negated: NDArray[np.int32]
 
 
 class SlotConstants:
@@ -126,32 +142,28 @@ class SlotConstants:
 
 
 class LeafTable:
-    """The rows of all leaves, with everything they name. Append-only."""
+    """The rows of leaves, with everything they name. Append-only.
+
+    `lists`: what IN asks for, each the bytes of ascending int32 (see KIND_SHIFT), to its number.
+    """
 
     def __init__(self, schema: Schema | None) -> None:
         self.programs = ProgramBuilder(schema)
-        self.slot = array("i")
-        self.op = array("b")
-        self.kind = array("b")
-        self.first = array("i")
-        self.second = array("i")
-        self.negated = array("b")
+        self._rows = array("i")
+        self._n_rows = 0
         self.slots: list[SlotConstants] = []
-        self.lists: list[tuple[tuple[int, int], ...]] = []
+        self.lists: dict[bytes, int] = {}
         self.patterns: list[Pattern] = []
         self.terms: list[Program] = []
         self.joins: list[JoinTerm] = []
         self._slot_of: dict[Any, int] = {}
-        self._list_of: dict[Any, int] = {}
+        self._never_false = bytearray()
         self._pattern_of: dict[Pattern, int] = {}
         self._term_of: dict[ir.Condition, int] = {}
         self._join_of: dict[ir.Condition, int] = {}
 
-    def __len__(self) -> int:
-        return len(self.slot)
-
-    def add(self, leaf: ir.Condition) -> int | Join:
-        """Appends the row of a signed leaf; a quantified expression has no row but a number."""
+    def add(self, leaf: ir.Condition) -> int:
+        """Appends the row of a signed leaf and returns its number; a quantified expression is a `part`."""
         if type(leaf) is ir.Compare and type(leaf.right) is ir.Constant:  # PERF: nearly all leaves
             slot, op, kind, first, _ = self._compare(leaf)
             return self.append(slot, op, kind, first, 0, 0)
@@ -163,15 +175,15 @@ class LeafTable:
                 want = WANT_NOT_TRUE if inner.truth else WANT_NOT_FALSE
                 inner = inner.operand
             leaf = inner
-        if isinstance(leaf, ir.Exists | ir.ForAll):
-            return Join(self._join(leaf), want in (WANT_FALSE, WANT_NOT_TRUE))
+        if type(leaf) is ir.Exists or type(leaf) is ir.ForAll:
+            return part(NOT_JOINED if want in (WANT_FALSE, WANT_NOT_TRUE) else JOINED, self._join(leaf))
         handler = _HANDLERS.get(type(leaf))
         if handler is None:
             raise TypeError(f"no leaf of a normal form: {leaf!r}")
         slot, op, kind, first, second = handler(self, leaf)
-        if op >= Op.PATTERN:
+        if op >= _PATTERN:
             return self.append(slot, op, want, first, 0, 0)
-        if op == Op.NULL:  # two-valued: its FALSE and its NOT TRUE are one
+        if op == _IS_NULL:  # two-valued: its FALSE and its NOT TRUE are one
             return self.append(slot, op, 0, 0, 0, want in (WANT_FALSE, WANT_NOT_TRUE))
         if want in (WANT_FALSE, WANT_NOT_FALSE):
             op = self._false_of(op, first)
@@ -188,25 +200,19 @@ class LeafTable:
         return tuple([text_of(join) for join in self._join_of])
 
     def append(self, slot: int, op: int, kind: int, first: int, second: int, negated: int) -> int:
-        self.slot.append(slot)
-        self.op.append(op)
-        self.kind.append(kind)
-        self.first.append(first)
-        self.second.append(second)
-        self.negated.append(negated)
-        return len(self.slot) - 1
+        self._rows.extend((slot, op, kind, first, second, negated))
+        number = self._n_rows
+        self._n_rows = number + 1
+        return number
 
-    def pop(self) -> None:
-        """Takes the last row back."""
-        for column in (self.slot, self.op, self.kind, self.first, self.second, self.negated):
-            column.pop()
+    def rows(self) -> Rows:
+        """All rows so far; a copy."""
+        return Rows(*np.array(self._rows, np.int32).reshape(-1, len(Rows._fields)).T.copy())
 
     def _false_of(self, op: int, first: int) -> int:
         """NULL: a list that holds NULL, or constants of two kinds, is never FALSE."""
-        if op == Op.IN:
-            kinds = {kind for kind, _ in self.lists[first]}
-            if len(kinds) > 1 or _NULL in kinds:
-                return Op.NEVER
+        if op == Op.IN and self._never_false[first]:
+            return Op.NEVER
         return _FALSE_OF[Op(op)]
 
     def slot_of(self, derived: Derived) -> int:
@@ -232,18 +238,25 @@ class LeafTable:
 
     def _in(self, leaf: ir.In) -> tuple[int, int, int, int, int]:
         slot = self.slot_of(leaf.item)
-        constants = self.slots[slot]
+        by_kind = self.slots[slot].by_kind
         points = set()
         for option in leaf.options:
-            if not isinstance(option, ir.Constant):
+            if type(option) is not ir.Constant:
                 raise TypeError("IN with an option that is no constant is an OR after normalization")
             kind = _CONSTANT_KIND.get(option.type_, _NULL)
-            points.add((kind, constants.number(kind, _key(option.value)) if kind != _NULL else 0))
-        listed = tuple(sorted(points))
-        number = self._list_of.setdefault(listed, len(self.lists))
-        if number == len(self.lists):
-            self.lists.append(listed)
-        return slot, Op.IN, listed[0][0], number, 0
+            if kind == _NULL:
+                points.add(0)
+            else:
+                known = by_kind[kind]
+                value = option.value if kind <= _BOOLEAN else _key(option.value)
+                points.add(kind << KIND_SHIFT | known.setdefault(value, len(known)))
+        listed = sorted(points)
+        lowest = listed[0] >> KIND_SHIFT
+        lists = self.lists
+        number = lists.setdefault(array("i", listed).tobytes(), len(lists))
+        if number == len(self._never_false):
+            self._never_false.append(lowest == _NULL or listed[-1] >> KIND_SHIFT != lowest)
+        return slot, _IN, lowest, number, 0
 
     def _is_null(self, leaf: ir.IsNull) -> tuple[int, int, int, int, int]:
         return self.slot_of(leaf.operand), Op.NULL, 0, 0, 0
@@ -346,6 +359,7 @@ def _name_of(derived: Derived) -> str:
 
 
 _NULL, _BOOLEAN = int(Kind.NULL), int(Kind.BOOLEAN)
+_IN, _IS_NULL, _PATTERN = int(Op.IN), int(Op.NULL), int(Op.PATTERN)
 _CONSTANT_KIND: dict[type, int] = {
     int: int(Kind.NUMBER),
     Decimal: int(Kind.NUMBER),

@@ -1,6 +1,6 @@
 """Rows to rank sets: sorts each slot's constants, then turns all rows into rank intervals at once.
 
-In: the columns of a `LeafTable`. Out: the slots' `Constants`, and for each distinct row its
+In: the rows and constants of a `LeafTable`. Out: the slots' `Constants`, and for each distinct row its
 sorted, disjoint, closed rank intervals (CSR).
 
     block of a kind with constants c0 < c1        first .. last
@@ -11,35 +11,43 @@ Source: Tatbul 2001, 4.1.2: n endpoints cut the line into 2n + 1 elementary inte
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from array import array
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-from profilec.planner.lower.leaves import LeafTable, Op
+from profilec.planner.lower.leaves import KIND_SHIFT, LeafTable, Op, Rows
 from profilec.runtime.image import Constants
 from profilec.values.kinds import Kind
 
-Ints = npt.NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 _KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
 class RankSets(NamedTuple):
-    """`test_of_row[r]` numbers the distinct row that row r equals. The first `n_tests` are rank tests.
+    """`test_of_row[r]` numbers the distinct row that row r equals, -1 for one not used. Rank tests come first.
 
-    off, low, high: CSR of the rank tests' intervals. bits: the rows (one each) of the bit tests.
-    share: per rank test, the part of its slot's ranks that it holds for. on_absence: whether rank 0 is among them.
+    slot: of each rank test. off, low, high: CSR of the rank tests' intervals. bits: the rows (one each) of the bit
+    tests. share: per rank test, the part of its slot's ranks that it holds for. on_absence: whether rank 0 is one.
     """
 
-    test_of_row: Ints
-    n_tests: int
-    slot: Ints
-    off: Ints
-    low: Ints
-    high: Ints
-    share: npt.NDArray[np.float64]
-    on_absence: npt.NDArray[np.bool_]
-    bits: Ints
+    test_of_row: Int32
+    slot: Int32
+    off: Int32
+    low: Int32
+    high: Int32
+    share: NDArray[np.float64]
+    on_absence: Bools
+    bits: Rows
+
+    @property
+    def n_tests(self) -> int:
+        """The number of rank tests; bit tests are numbered from here."""
+        return len(self.slot)
 
 
 class Layout(NamedTuple):
@@ -47,85 +55,128 @@ class Layout(NamedTuple):
     place of its constants in `position`, which maps a constant's number to its place in sorted order."""
 
     constants: list[Constants]
-    block_first: Ints
-    block_length: Ints
-    position_off: Ints
-    position: Ints
-    n_ranks: Ints
+    block_first: Int32
+    block_length: Int32
+    position_off: Int32
+    position: Int32
+    n_ranks: Int32
 
 
 def lay_out(table: LeafTable) -> Layout:
     """Sorts the constants of every slot."""
-    n_slots = len(table.slots)
-    block_first = np.zeros((n_slots, len(Kind)), np.int64)
-    block_length = np.zeros((n_slots, len(Kind)), np.int64)
-    position_off = np.zeros((n_slots, len(Kind)), np.int64)
-    n_ranks = np.zeros(n_slots, np.int64)
-    all_constants: list[Constants] = []
-    positions: list[Ints] = []
-    n_positions = 0
+    constants: list[Constants] = []
+    numbers = array("i")
+    counts = np.zeros((len(table.slots), len(Kind)), np.int64)
     for number, slot in enumerate(table.slots):
-        by_kind: dict[Kind, tuple[Any, ...]] = {}
+        in_order: list[tuple[object, ...]] = []
         for kind in _KINDS:
-            values = list(slot.by_kind[kind])
-            order = sorted(range(len(values)), key=values.__getitem__)
-            by_kind[kind] = tuple([values[index] for index in order])
-            place = np.empty(len(values), np.int64)
-            place[np.array(order, np.int64)] = np.arange(len(values))
-            positions.append(place)
-            position_off[number, kind] = n_positions
-            n_positions += len(values)
-        constants = Constants(*(by_kind[kind] for kind in _KINDS))
-        all_constants.append(constants)
-        n_ranks[number] = constants.n_ranks
-        for kind in _KINDS:
-            block_first[number, kind] = constants.first(kind)
-            block_length[number, kind] = 2 * len(by_kind[kind]) + 1
-    position = np.concatenate(positions) if positions else np.zeros(0, np.int64)
-    return Layout(all_constants, block_first, block_length, position_off, position, n_ranks)
+            known = slot.by_kind[kind]
+            ordered = tuple(sorted(known)) if known else ()
+            if ordered:
+                numbers.extend(map(known.__getitem__, ordered))
+                counts[number, kind] = len(ordered)
+            in_order.append(ordered)
+        constants.append(Constants(*in_order))  # type: ignore[arg-type]
+    length = 2 * counts + 1
+    length[:, [Kind.NULL, Kind.OPAQUE]] = 1
+    block_end = np.cumsum(length, axis=1)
+    position_off = offsets(counts.ravel())
+    # The constant of number k has its place among those of its slot and kind.
+    start = np.repeat(position_off[:-1], counts.ravel())
+    position = np.empty(len(numbers), np.int32)
+    position[start + np.array(numbers, np.int64)] = np.arange(len(numbers)) - start
+    return Layout(
+        constants,
+        (block_end - length).astype(np.int32),
+        length.astype(np.int32),
+        position_off[:-1].reshape(counts.shape).astype(np.int32),
+        position,
+        block_end[:, -1].astype(np.int32),
+    )
 
 
-def rank_sets(table: LeafTable, layout: Layout) -> RankSets:
-    """The distinct rows of a table, and the rank intervals of those that are rank tests."""
-    columns = {
-        name: np.asarray(getattr(table, name), np.int64)
-        for name in ("slot", "op", "kind", "first", "second", "negated")
-    }
-    bit_test = columns["op"] >= Op.PATTERN
+def rank_sets(rows: Rows, used: Bools, lists: Iterable[bytes], layout: Layout) -> RankSets:
+    """The distinct rows among those used, and the rank intervals of those that are rank tests."""
+    chosen = np.flatnonzero(used)
+    columns = Rows(*(column[chosen] for column in rows))
+    bit_test = columns.op >= Op.PATTERN
     # Rank tests first, then bit tests; within each by slot, so that ids follow the attributes.
-    head = (bit_test.astype(np.int64) << 62) | ((columns["slot"] + 1) << 30) | columns["first"]
-    tail = (columns["op"] << 48) | (columns["kind"] << 40) | (columns["negated"] << 39) | columns["second"]
-    order = np.lexsort((tail, head))
-    changes = np.ones(len(order), np.bool_)
-    changes[1:] = (head[order][1:] != head[order][:-1]) | (tail[order][1:] != tail[order][:-1])
-    test_of_row = np.empty(len(order), np.int64)
-    test_of_row[order] = np.cumsum(changes) - 1
-    rows = order[changes]
-    n_tests = int(np.count_nonzero(~bit_test[rows]))
-    tests = {name: column[rows[:n_tests]] for name, column in columns.items()}
-    off, low, high = _intervals(table, layout, tests)
-    n_ranks = layout.n_ranks[tests["slot"]]
-    covered = np.concatenate(([0], np.cumsum(high - low + 1)))
-    share = (covered[off[1:]] - covered[off[:-1]]) / np.maximum(n_ranks, 1)
+    keys = _packed(bit_test, columns.slot + 1, columns.first, columns.op, columns.kind, columns.negated, columns.second)
+    order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+    changes = np.zeros(len(order), np.bool_)
+    changes[:1] = True
+    for key in keys:
+        in_order = key[order]
+        changes[1:] |= in_order[1:] != in_order[:-1]
+    test_of_row = np.full(len(used), -1, np.int32)
+    test_of_row[chosen[order]] = np.cumsum(changes) - 1
+    distinct = order[changes]
+    n_tests = len(distinct) - int(np.count_nonzero(bit_test[distinct]))
+    tests = Rows(*(column[distinct[:n_tests]] for column in columns))
+    test, low, high = _intervals(lists, layout, tests)
+    off = offsets(np.bincount(test, minlength=n_tests))
+    covered = offsets(high.astype(np.int64) - low + 1)
+    share = (covered[off[1:]] - covered[off[:-1]]) / np.maximum(layout.n_ranks[tests.slot], 1)
     on_absence = np.zeros(n_tests, np.bool_)
-    filled = off[1:] > off[:-1]
-    on_absence[filled] = low[off[:-1][filled]] == 0
-    return RankSets(test_of_row, n_tests, tests["slot"], off, low, high, share, on_absence, rows[n_tests:])
+    on_absence[test[low == 0]] = True
+    bits = Rows(*(column[distinct[n_tests:]] for column in columns))
+    return RankSets(test_of_row, tests.slot, off.astype(np.int32), low, high, share, on_absence, bits)
 
 
-def _intervals(table: LeafTable, layout: Layout, tests: dict[str, Ints]) -> tuple[Ints, Ints, Ints]:
-    slot, op, kind = tests["slot"], tests["op"], tests["kind"]
-    n_tests = len(slot)
+def offsets(sizes: NDArray[np.signedinteger]) -> Int64:
+    """Where parts of these sizes begin, and where the last one ends."""
+    off = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=off[1:])
+    return off
+
+
+def spans(start: NDArray[np.signedinteger], sizes: NDArray[np.signedinteger]) -> Int64:
+    """The indices of all spans `start[i] .. start[i] + sizes[i]`, one span after another.
+
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    off = offsets(sizes)
+    indices = np.arange(off[-1])
+    indices += np.repeat(start - off[:-1], sizes)
+    return indices
+
+
+def _packed(*columns: Int32 | Bools) -> list[Int64]:
+    """Columns of integers >= 0 as few keys that sort as they do, the first column foremost.
+
+    PERF: one key nearly always, since each column takes the bits that it needs; sorting by two takes twice as long.
+    """
+    keys = [np.zeros(len(columns[0]), np.int64)]
+    room = 63
+    for column in columns:
+        width = int(column.max(initial=0)).bit_length()
+        if width > room:
+            keys.append(np.zeros_like(keys[0]))
+            room = 63
+        keys[-1] <<= width
+        keys[-1] |= column
+        room -= width
+    return keys
+
+
+_Intervals = tuple[Int32, Int32, Int32]
+"""Test, low and high of each interval, sorted by test, then rank; none is empty."""
+
+
+def _intervals(lists: Iterable[bytes], layout: Layout, tests: Rows) -> _Intervals:
+    slot, op, kind = tests.slot, tests.op, tests.kind
     start = layout.block_first[slot, kind]
     end = start + layout.block_length[slot, kind] - 1
     base = layout.position_off[slot, kind]
-    point = _points(layout, start, base, tests["first"], (op >= Op.EQUAL) & (op <= Op.NOT_RIGHT_OPEN))
-    point2 = _points(layout, start, base, tests["second"], (op >= Op.BETWEEN) & (op <= Op.NOT_RIGHT_OPEN))
+    point = _points(layout, start, base + tests.first, (op >= Op.EQUAL) & (op <= Op.NOT_RIGHT_OPEN))
+    point2 = _points(layout, start, base + tests.second, (op >= Op.BETWEEN) & (op <= Op.NOT_RIGHT_OPEN))
     # Two intervals each; one that is empty has low > high.
-    low = np.ones((n_tests, 2), np.int64)
-    high = np.zeros((n_tests, 2), np.int64)
-    first_interval: dict[Op, tuple[Any, Any]] = {
-        Op.NULL: (0, 0),
+    low = np.ones((len(slot), 2), np.int32)
+    high = np.zeros((len(slot), 2), np.int32)
+    absent = np.zeros(1, np.int32)
+    first_interval: dict[Op, tuple[Int32, Int32]] = {
+        Op.NULL: (absent, absent),
         Op.EQUAL: (point, point),
         Op.NOT_EQUAL: (start, point - 1),
         Op.LESS: (start, point - 1),
@@ -141,74 +192,73 @@ def _intervals(table: LeafTable, layout: Layout, tests: dict[str, Ints]) -> tupl
     }
     for name, (lows, highs) in first_interval.items():
         chosen = op == name
-        low[chosen, 0] = np.broadcast_to(lows, n_tests)[chosen]
-        high[chosen, 0] = np.broadcast_to(highs, n_tests)[chosen]
+        np.copyto(low[:, 0], lows, where=chosen)
+        np.copyto(high[:, 0], highs, where=chosen)
     second_interval = {Op.NOT_EQUAL: point + 1, Op.NOT_RIGHT_OPEN: point2}
     for name, lows in second_interval.items():
         chosen = op == name
-        low[chosen, 1], high[chosen, 1] = lows[chosen], end[chosen]
+        np.copyto(low[:, 1], lows, where=chosen)
+        np.copyto(high[:, 1], end, where=chosen)
+    owner = np.repeat(np.arange(len(slot), dtype=np.int32), 2)
+    kept = (low <= high).ravel()
+    intervals = owner[kept], low.ravel()[kept], high.ravel()[kept]
     listed = np.flatnonzero((op == Op.IN) | (op == Op.NOT_IN))
-    low, high, test = _with_lists(table, layout, tests, low, high, listed)
-    return _complemented(test, low, high, tests["negated"], layout.n_ranks[slot])
+    if len(listed):
+        intervals = _merged(intervals, _listed_points(lists, layout, tests, listed))
+    intervals = _complemented(intervals, op == Op.NOT_IN, start, end)
+    return _complemented(intervals, tests.negated > 0, np.zeros_like(start), layout.n_ranks[slot] - 1)
 
 
-def _points(layout: Layout, start: Ints, base: Ints, number: Ints, used: npt.NDArray[np.bool_]) -> Ints:
+def _points(layout: Layout, start: Int32, index: Int32, used: Bools) -> Int32:
+    """The ranks of constants, for the tests that have them."""
     if not len(layout.position):
         return start
-    index = np.where(used, base + number, 0)
-    return start + 2 * layout.position[index] + 1
+    return start + 2 * layout.position[np.where(used, index, 0)] + 1
 
 
-def _with_lists(
-    table: LeafTable, layout: Layout, tests: dict[str, Ints], low: Ints, high: Ints, listed: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """All intervals as flat columns (low, high, test), sorted by test, then rank; empty ones left out."""
-    test = np.repeat(np.arange(len(low)), 2)
-    lows, highs, owners = [low.ravel()], [high.ravel()], [test]
-    for row in listed:
-        slot = int(tests["slot"][row])
-        ranks = []
-        for kind, number in table.lists[int(tests["first"][row])]:
-            if kind != Kind.NULL:
-                place = layout.position[layout.position_off[slot, kind] + number]
-                ranks.append(int(layout.block_first[slot, kind] + 2 * place + 1))
-        points = np.array(sorted(ranks), np.int64)
-        if tests["op"][row] == Op.IN:
-            lows.append(points)
-            highs.append(points)
-        else:
-            block = int(tests["kind"][row])
-            start = int(layout.block_first[slot, block])
-            lows.append(np.concatenate(([start], points + 1)))
-            highs.append(np.concatenate((points - 1, [start + int(layout.block_length[slot, block]) - 1])))
-        owners.append(np.full(len(lows[-1]), row))
-    flat_low, flat_high, owner = np.concatenate(lows), np.concatenate(highs), np.concatenate(owners)
-    kept = flat_low <= flat_high
-    flat_low, flat_high, owner = flat_low[kept], flat_high[kept], owner[kept]
-    order = np.lexsort((flat_low, owner))
-    return flat_low[order], flat_high[order], owner[order]
+def _listed_points(lists: Iterable[bytes], layout: Layout, tests: Rows, listed: Int64) -> _Intervals:
+    """The constants of lists, an interval each. NULL: it stands in a list, but no rank is equal to it."""
+    stored = list(lists)
+    constants = np.frombuffer(b"".join(stored), np.int32)
+    off = offsets(np.fromiter(map(len, stored), np.int64, len(stored))) // constants.itemsize
+    number = tests.first[listed]
+    sizes = np.diff(off)[number]
+    of_lists = constants[spans(off[number], sizes)]
+    owner = np.repeat(listed, sizes)
+    kind = of_lists >> KIND_SHIFT
+    kept = kind != Kind.NULL
+    owner, kind, constant = owner[kept], kind[kept], (of_lists & ((1 << KIND_SHIFT) - 1))[kept]
+    slot = tests.slot[owner]
+    place = layout.position[layout.position_off[slot, kind] + constant]
+    key = owner << 32 | (layout.block_first[slot, kind] + 2 * place + 1)
+    key.sort()
+    rank = key.astype(np.int32)  # the lower half
+    return (key >> 32).astype(np.int32), rank, rank
 
 
-def _complemented(test: Ints, low: Ints, high: Ints, negated: Ints, n_ranks: Ints) -> tuple[Ints, Ints, Ints]:
-    """Replaces the intervals of negated tests by the gaps between them, over all ranks of the slot."""
-    n_tests = len(negated)
-    is_negated = negated.astype(np.bool_)
-    plain = ~is_negated[test]
-    gaps = ~plain
-    chosen = np.flatnonzero(is_negated)
-    # A gap opens at 0 and after each interval, and closes before each interval and at the last rank.
-    gap_low = np.concatenate((np.zeros(len(chosen), np.int64), high[gaps] + 1))
-    gap_high = np.concatenate((low[gaps] - 1, n_ranks[chosen] - 1))
-    low_owner = np.concatenate((chosen, test[gaps]))
-    high_owner = np.concatenate((test[gaps], chosen))
-    low_order = np.lexsort((gap_low, low_owner))
-    high_order = np.lexsort((gap_high, high_owner))
-    gap_low, gap_high, gap_owner = gap_low[low_order], gap_high[high_order], low_owner[low_order]
+def _complemented(intervals: _Intervals, chosen: Bools, start: Int32, end: Int32) -> _Intervals:
+    """Replaces the intervals of chosen tests by the gaps between them, from the rank `start` to `end`."""
+    if not chosen.any():
+        return intervals
+    test, low, high = intervals
+    inside = chosen[test]
+    tests = np.flatnonzero(chosen)
+    n_gaps = np.bincount(test[inside], minlength=len(chosen))[tests] + 1
+    off = offsets(n_gaps)
+    # A gap opens at the start and after each interval, and closes before each interval and at the end.
+    opens, closes = np.ones(off[-1], np.bool_), np.ones(off[-1], np.bool_)
+    opens[off[:-1]] = closes[off[1:] - 1] = False
+    gap_low, gap_high = np.empty(off[-1], np.int32), np.empty(off[-1], np.int32)
+    gap_low[opens], gap_low[~opens] = high[inside] + 1, start[tests]
+    gap_high[closes], gap_high[~closes] = low[inside] - 1, end[tests]
+    owner = np.repeat(tests, n_gaps).astype(np.int32)
     kept = gap_low <= gap_high
-    flat_low = np.concatenate((low[plain], gap_low[kept]))
-    flat_high = np.concatenate((high[plain], gap_high[kept]))
-    owner = np.concatenate((test[plain], gap_owner[kept]))
-    order = np.lexsort((flat_low, owner))
-    off = np.zeros(n_tests + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=n_tests), out=off[1:])
-    return off, flat_low[order], flat_high[order]
+    outside = ~inside
+    return _merged((test[outside], low[outside], high[outside]), (owner[kept], gap_low[kept], gap_high[kept]))
+
+
+def _merged(one: _Intervals, other: _Intervals) -> _Intervals:
+    """The intervals of two sets of tests that have none in common. PERF: a stable sort merges what is sorted."""
+    order = np.argsort(np.concatenate((one[0], other[0])), kind="stable")
+    test, low, high = (np.concatenate(columns)[order] for columns in zip(one, other, strict=True))
+    return test, low, high

@@ -1,0 +1,41 @@
+"""What the tree's builder weighs: default unit costs in nanoseconds, and the seed's guide to leaf capacity.
+
+The costs are of the kernels in `runtime.matchers.betree` on one core with a tree larger than the cache.
+"""
+
+from __future__ import annotations
+
+NS_NODE = 100.0
+"""Reaching a node and its leaf: mostly waiting for memory."""
+NS_CANDIDATE = 2.5
+"""The head of one entry of a predicate list."""
+NS_DIRECTORY = 40.0
+"""Searching a cluster directory."""
+NS_EDGE = 1.5
+"""Looking whether a document has the attribute of an edge."""
+NS_ROW = 15.0
+"""Finding the row of one attribute of a matrix."""
+NS_WORD = 0.4
+"""One AND of 64 entries."""
+
+DOCUMENT_TO_PROFILE = 2.0
+"""Attributes of a document for each one of a profile, while no document has been seen."""
+MATRIX_ENTRIES = 2
+"""Entries per attribute from which a leaf is worth a matrix."""
+MATRIX_BYTES = 150
+"""The most bytes an entry may take in a matrix."""
+MAX_MATRIX = 65_536
+"""Entries of the largest matrix: positions in it are 16 bits."""
+MIN_SIZE = 3
+"""BE-Tree, 4.2: fewer entries than this make no partition."""
+
+
+def max_cap(match_probability: float) -> int:
+    """BE-Tree, Table 4: the leaf capacity for an expected match probability.
+
+    >>> [max_cap(probability) for probability in (0.0001, 0.01, 0.5)]
+    [5, 20, 160]
+    """
+    if match_probability < 0.01:
+        return 5
+    return 20 if match_probability < 0.1 else 160

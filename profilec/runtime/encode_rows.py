@@ -1,0 +1,230 @@
+"""Many documents of Python's own, encoded key by key.
+
+In: a sequence of mappings. Out: `sparse` documents. The values of a key are gathered from all
+documents, so that each distinct string is told of once, whole numbers and floats are ranked by a
+kernel, and what a slot needs stays in the processor's cache.
+
+Invariant: a document gives what it gives alone (`encode`). Values are taken for the same only where
+they are strings or missing, or all are integers: `True == 1 == 1.0` are three kinds of value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.runtime.columns import rank_words
+from profilec.runtime.image import Int32
+from profilec.runtime.program import Document, Parts
+from profilec.runtime.ranking import PreparedSlot, Ranking, Told
+from profilec.runtime.sparse import Sparse
+from profilec.values.kinds import DocumentError
+from profilec.values.paths import elements_of, lookup
+
+_FEW = 24
+"""PERF: so many values are told of one by one; to make arrays of them takes longer."""
+_TEXT = frozenset({str, type(None)})
+_NO_ARRAY = frozenset({str, type(None), bool, int, float})
+
+
+Rest: TypeAlias = tuple[tuple[PreparedSlot, ...], tuple[PreparedSlot, ...], tuple[Parts, ...]]
+"""More that a key decides: slots that nothing else decides, slots that others decide too, attributes of terms."""
+Use: TypeAlias = tuple[int, Ranking | None, Rest | None]
+"""What a key of a document decides: the number and ranking of a slot that is its value, without patterns; and more.
+
+PERF: no class of its own, for to take a plain tuple apart costs a quarter; what most keys have comes first.
+"""
+_Column: TypeAlias = tuple[list[int], list[Any]]
+"""The documents that have a key, by number, ascending; and its value in each."""
+
+
+def items_of(document: Document, keys: Collection[str]) -> Iterable[tuple[str, Any]]:
+    """The items of the document, among them all that have one of the keys.
+
+    Raises:
+        DocumentError: it is no mapping.
+    """
+    if type(document) is not dict and not isinstance(document, Mapping):
+        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
+    if len(document) <= len(keys):
+        return document.items()
+    return [(key, document[key]) for key in keys if key in document]
+
+
+def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Iterable[PreparedSlot]) -> Sparse:
+    """The documents; `always` are the slots that have a rank where nothing that they read is there.
+
+    Raises:
+        DocumentError: in one of the documents; which, it does not say.
+    """
+    columns = _columns(rows, uses)
+    scattered = _Scattered(len(rows))
+    shared: dict[PreparedSlot, None] = {}
+    for key, (numbers, values) in columns.items():
+        slot_number, ranking, rest = uses[key]
+        single, more, checked = rest or ((), (), ())
+        shared.update(dict.fromkeys(more))
+        kinds = set(map(type, values))
+        if checked and not kinds <= _NO_ARRAY:
+            for number in numbers:
+                for parts in checked:
+                    elements_of(lookup(rows[number], parts))
+        if len(values) < _FEW:
+            for number, value in zip(numbers, values, strict=True):
+                if ranking is not None:
+                    scattered.tell(number, slot_number, (ranking.rank_of(value), ()))
+                for slot in single:
+                    scattered.tell(number, slot.number, slot.tell(value))
+        else:
+            plain = None if ranking is None else (slot_number, ranking)
+            _encode_column(np.array(numbers, np.int32), values, kinds, plain, single, scattered)
+    for slot in shared:
+        _encode_shared(slot, rows, _present(slot, columns), scattered)
+    for slot in always:
+        absent = np.setdiff1d(np.arange(len(rows), dtype=np.int32), np.array(_present(slot, columns), np.int32))
+        rank, matching = slot.tell_absent()
+        scattered.add(absent, slot.number, np.full(len(absent), rank, np.int32))
+        scattered.add_matching(absent, np.zeros(len(absent), np.int64), [matching])
+    return scattered.sparse()
+
+
+def _columns(rows: Sequence[Document], uses: Mapping[str, Use]) -> dict[str, _Column]:
+    columns: dict[str, _Column] = {}
+    known = columns.get
+    for number, document in enumerate(rows):
+        for key, value in items_of(document, uses):
+            column = known(key)
+            if column is None:
+                if key not in uses:
+                    continue
+                column = columns[key] = ([], [])
+            column[0].append(number)
+            column[1].append(value)
+    return columns
+
+
+def _present(slot: PreparedSlot, columns: Mapping[str, _Column]) -> list[int]:
+    """The documents that have a key that decides the slot."""
+    found = [columns[key][0] for key in slot.keys if key in columns]
+    return found[0] if len(found) == 1 else sorted(set(chain.from_iterable(found)))
+
+
+def _encode_column(
+    numbers: Int32,
+    values: list[Any],
+    kinds: set[type],
+    plain: tuple[int, Ranking] | None,
+    single: Iterable[PreparedSlot],
+    scattered: _Scattered,
+) -> None:
+    words = _words(values, kinds)
+    if plain is not None and words is not None:
+        ranks = np.empty(len(values), np.int32)
+        rank_words(words, plain[1], ranks)
+        scattered.add(numbers, plain[0], ranks)
+        plain = None
+    if plain is None and not single:
+        return
+    distinct: Collection[Any] = values
+    codes: NDArray[np.int64] | None = None
+    if kinds <= _TEXT or kinds == {int}:
+        distinct, codes = _coded(values)
+    if plain is not None:
+        ranks = np.fromiter(map(plain[1].rank_of, distinct), np.int32, len(distinct))
+        scattered.add(numbers, plain[0], ranks if codes is None else ranks[codes])
+    for slot in single:
+        told, matching = slot.tell_each(distinct)
+        ranks = np.array(told, np.int32)
+        scattered.add(numbers, slot.number, ranks if codes is None else ranks[codes])
+        if slot.has_patterns:
+            scattered.add_matching(numbers, np.arange(len(values)) if codes is None else codes, matching)
+
+
+def _words(values: list[Any], kinds: set[type]) -> NDArray[Any] | None:
+    """The values as machine words, where all of them are of one type that has some."""
+    if kinds == {float}:
+        return np.array(values, np.float64)
+    if kinds == {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return None
+    return None
+
+
+def _encode_shared(slot: PreparedSlot, rows: Sequence[Document], numbers: list[int], scattered: _Scattered) -> None:
+    """Adds a slot that several keys decide, of the documents that have one of them."""
+    columns = [[rows[number].get(key) for number in numbers] for key in slot.keys]
+    if len(numbers) < _FEW or not all(_TEXT.issuperset(map(type, column)) for column in columns):
+        for number in numbers:
+            scattered.tell(number, slot.number, slot.tell_of(rows[number]))
+        return
+    texts = list(zip(*columns, strict=True))
+    example = dict(zip(texts, numbers, strict=True))
+    places, codes = _coded(texts)
+    told = [slot.tell_of(rows[example[text]]) for text in places]
+    ranks = np.array([rank for rank, _ in told], np.int32)
+    rows_of_slot = np.array(numbers, np.int32)
+    scattered.add(rows_of_slot, slot.number, ranks[codes])
+    if slot.has_patterns:
+        scattered.add_matching(rows_of_slot, codes, [matching for _, matching in told])
+
+
+def _coded(values: list[Any]) -> tuple[Collection[Any], NDArray[np.int64]]:
+    """The distinct values, and each one's place among them."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return places, np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+
+
+class _Scattered:
+    """Ranks and patterns of documents, in any order."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+        self._few: tuple[list[int], list[int], list[int]] = ([], [], [])
+        self._parts: list[tuple[Int32, int, Int32]] = []
+        self._code_parts: list[tuple[Int32, NDArray[np.int64]]] = []
+        self._matching: list[Sequence[int]] = []
+
+    def tell(self, number: int, slot_number: int, told: Told) -> None:
+        rank, matching = told
+        if rank:
+            rows, slots, ranks = self._few
+            rows.append(number)
+            slots.append(slot_number)
+            ranks.append(rank)
+            for pseudo_slot in matching:
+                rows.append(number)
+                slots.append(pseudo_slot)
+                ranks.append(1)
+
+    def add(self, numbers: Int32, slot_number: int, ranks: Int32) -> None:
+        self._parts.append((numbers, slot_number, ranks))
+
+    def add_matching(self, numbers: Int32, codes: NDArray[np.int64], matching: list[Sequence[int]]) -> None:
+        """Document `numbers[j]` has the pseudo-slots `matching[codes[j]]`."""
+        self._code_parts.append((numbers, codes + len(self._matching)))
+        self._matching += matching
+
+    def sparse(self) -> Sparse:
+        from profilec.runtime.encode_kernels import count_scattered, fill_scattered
+
+        rows, slots, ranks = (np.array(part, np.int32) for part in self._few)
+        lengths = [len(rows), *(len(part[0]) for part in self._parts)]
+        rows = np.concatenate([rows, *(part[0] for part in self._parts)])
+        slots = np.concatenate([slots, np.repeat(np.array([part[1] for part in self._parts], np.int32), lengths[1:])])
+        ranks = np.concatenate([ranks, *(part[2] for part in self._parts)])
+        code_rows = np.concatenate([np.empty(0, np.int32), *(part[0] for part in self._code_parts)])
+        codes = np.concatenate([np.empty(0, np.int64), *(part[1] for part in self._code_parts)])
+        code_off = np.cumsum([0, *map(len, self._matching)], dtype=np.int64)
+        code_slots = np.fromiter(chain.from_iterable(self._matching), np.int32, int(code_off[-1]))
+        doc_off = np.empty(self._n_rows + 1, np.int64)
+        count_scattered(rows, ranks, code_rows, codes, code_off, doc_off)
+        doc_slots, doc_ranks = np.empty(doc_off[-1], np.int32), np.empty(doc_off[-1], np.int32)
+        ends = doc_off[:-1].copy()
+        fill_scattered(rows, slots, ranks, code_rows, codes, code_off, code_slots, ends, doc_slots, doc_ranks)
+        return Sparse(doc_off, doc_slots, doc_ranks)

@@ -1,0 +1,174 @@
+"""The matcher of an image that has a tree.
+
+In: sparse documents. Out: ordinals of profiles, ascending, and the entries that Python has to decide. Scratch belongs
+to a thread, so that several may match at once; kernels hold no lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.runtime.image import (
+    BIT_TERM,
+    OP_JOIN,
+    OP_JOIN_NOT,
+    OP_TEST,
+    WANT_NOT_TRUE,
+    Image,
+    Int32,
+    gather,
+    kept_offsets,
+)
+from profilec.runtime.matchers.betree.batch import match_batch
+from profilec.runtime.matchers.betree.match import count_candidates, count_profiles, match_document, take_profiles
+from profilec.runtime.matchers.betree.settle import CHECKED, HANDED_BACK, PLAIN, Tables, settle_document
+from profilec.runtime.matchers.betree.tree import LARGEST_LEAF, N_NODES, N_SLOTS, N_WORDS, Tree
+from profilec.values.kinds import Kind
+
+Found: TypeAlias = tuple[Int32, Int32]
+"""Profiles that match, and entries that do if what Python has to check of them holds."""
+
+
+class FoundBatch(NamedTuple):
+    """CSR of profiles, and of entries that Python has to decide."""
+
+    off: NDArray[np.int64]
+    profiles: Int32
+    handed_off: NDArray[np.int64]
+    handed: Int32
+
+
+class _Scratch(threading.local):
+    """What kernels write: `match.parts_of_ints`, `match.parts_of_longs`, and their answers."""
+
+    def __init__(self, tree: Tree, n_profiles: int) -> None:
+        header = tree.data
+        n_special = len(tree.special)
+        n_words = (n_profiles + 63) >> 6
+        n_summary = (n_words + 63) >> 6
+        self.ints = np.zeros(int(header[N_SLOTS]) + 1 + int(header[N_NODES]) + n_special + 1, np.int32)
+        self.longs = np.zeros(n_words + n_summary + int(header[N_WORDS]) + int(header[LARGEST_LEAF]) + 1, np.uint64)
+        self.out = np.empty(n_profiles + 2, np.int32)
+        self.handed = np.empty(n_special, np.int32)
+
+
+class BETreeMatcher:
+    """Matches sparse documents; safe to use from several threads."""
+
+    def __init__(self, image: Image) -> None:
+        if image.tree is None:
+            raise ValueError("the image has no tree: compile the profiles with the matcher 'betree'")
+        self._tree = image.tree
+        self._arrays = image.tree.data, image.tree.words, image.tree.flips
+        self._n_profiles = image.n_profiles
+        self._tables = tables_of(image, image.tree.special)
+        self._scratch = _Scratch(image.tree, image.n_profiles)
+
+    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> Found:
+        """One document."""
+        scratch, n_handed = self._find(slots, ranks, n_slots)
+        n = take_profiles(scratch.longs, self._n_profiles, scratch.out)
+        return scratch.out[:n].copy(), self._tree.special[scratch.handed[:n_handed]]
+
+    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
+        """How many profiles match; where Python has entries to decide, they come with it and are not counted."""
+        scratch, n_handed = self._find(slots, ranks, n_slots)
+        if n_handed:
+            n = take_profiles(scratch.longs, self._n_profiles, scratch.out)
+        else:
+            n = count_profiles(scratch.longs, self._n_profiles)
+        return n, self._tree.special[scratch.handed[:n_handed]]
+
+    def match_batch(self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32) -> FoundBatch:
+        """Documents in CSR form."""
+        found = match_batch(doc_off, doc_slots, doc_ranks, *self._arrays, self._tables, self._n_profiles)
+        off, profiles, handed_off, handed = found
+        return FoundBatch(off, profiles, handed_off, self._tree.special[handed])
+
+    def count_candidates(self, slots: Int32, ranks: Int32, n_slots: int) -> int:
+        """Of how many entries some predicate is read."""
+        scratch = self._scratch
+        return int(
+            count_candidates(slots, ranks, n_slots, *self._arrays, scratch.ints, scratch.longs, self._n_profiles)
+        )
+
+    def _find(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[_Scratch, int]:
+        scratch = self._scratch
+        arrays, ints, longs, n_profiles = self._arrays, scratch.ints, scratch.longs, self._n_profiles
+        n_special = match_document(slots, ranks, n_slots, *arrays, ints, longs, n_profiles)
+        if not n_special:
+            return scratch, 0
+        return scratch, settle_document(
+            n_special, self._tables, slots, n_slots, arrays[0], ints, longs, n_profiles, scratch.handed
+        )
+
+
+def tables_of(image: Image, special: Int32) -> Tables:
+    """What kernels need of an image to settle special entries, which `special` numbers."""
+    n_slots = len(image.slots)
+    tests, test_cut = gather(image.entry_off, image.entry_tests, special)
+    is_bit = tests >= image.n_tests
+    profiles, profile_cut = gather(image.entry_profile_off, image.entry_profiles, special)
+    pattern_slot = np.array([pattern.slot for pattern in image.patterns], np.int32)
+    strings = [image.slots[pattern.slot].constants for pattern in image.patterns]
+    first = np.array([constants.first(Kind.STRING) for constants in strings], np.int32)
+    last = np.array([constants.last(Kind.STRING) for constants in strings], np.int32)
+    is_term = image.bit_kind == BIT_TERM
+    source = np.where(is_term, 0, image.bit_source)
+
+    def of_pattern(column: Int32) -> Int32:
+        return column[source] if len(column) else np.zeros(len(source), np.int32)
+
+    bits, residual = (tests[is_bit] - image.n_tests).astype(np.int32), image.entry_residual[special]
+    bit_off = kept_offsets(test_cut, is_bit)
+    tables = Tables(
+        _kinds(image, bit_off, bits, residual),
+        bit_off,
+        bits,
+        residual,
+        profile_cut.astype(np.int32),
+        profiles,
+        np.array([np.diff(profile_cut).max(initial=1)]),
+        image.residual_off,
+        image.residual_code,
+        image.test_slot,
+        image.test_off,
+        image.test_low,
+        image.test_high,
+        np.where(is_term, -1, n_slots + source).astype(np.int32),
+        image.bit_want,
+        of_pattern(pattern_slot),
+        of_pattern(first),
+        of_pattern(last),
+    )
+    return Tables(*[_read_only(column) for column in tables])
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A kernel is compiled for one sort of array: mapped ones cannot be written to."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _kinds(image: Image, bit_off: Int32, bits: Int32, residual: Int32) -> NDArray[np.uint8]:
+    """What is left to check of each special entry when its rank tests hold."""
+    is_term = image.bit_kind == BIT_TERM
+    to_check = image.bit_want > WANT_NOT_TRUE  # the others are predicates of the tree
+    kinds = np.full(len(residual), PLAIN, np.uint8)
+    owner = np.repeat(np.arange(len(residual)), np.diff(bit_off))
+    kinds[residual >= 0] = CHECKED
+    kinds[owner[to_check[bits]]] = CHECKED
+    kinds[owner[is_term[bits]]] = HANDED_BACK
+    operations, arguments = image.residual_code[:, 0], image.residual_code[:, 1]
+    in_python = (operations == OP_JOIN) | (operations == OP_JOIN_NOT)
+    of_bits = np.flatnonzero((operations == OP_TEST) & (arguments >= image.n_tests))
+    in_python[of_bits] = is_term[arguments[of_bits] - image.n_tests]
+    before = np.concatenate(([0], np.cumsum(in_python)))
+    residual_in_python = np.append(before[image.residual_off[1:]] > before[image.residual_off[:-1]], False)
+    kinds[residual_in_python[residual]] = HANDED_BACK
+    return kinds

@@ -1,0 +1,63 @@
+"""A flattened BE-Tree: where everything of it lies.
+
+In: what `planner.lower.betree` loaded. Out: what the kernels read. One array of integers holds the
+directories, nodes and predicate-list leaves in the order in which a document reads them; the bit rows
+of matrix leaves, and the single bits in which neighbouring rows differ, stand in arrays of their own.
+
+    header      see HEADER below, then one directory position (0: none) for each slot: the root's edges
+    directory   n, then n first ranks ascending, then n + 1 offsets of target lists, then targets (positions of nodes)
+                the targets of the last first rank that is <= the document's: all buckets that enclose it
+    node        n edges, then n x (slot, position of directory), then its leaf
+    leaf        n entries, form, n parts, then
+      list      for each group: (slot, end) | for each entry: (low, high, position of its body) | bodies
+      body      id, n, m, then the rest: n x (slot, low, high), m x (slot, position of a set, its size), then the sets
+      set       size lows ascending and as many highs; or where size < 0 the lowest rank, and a bit for each of -size
+      matrix    position in `words` | for each attribute: (slot, n cuts, position of its table) | n ids
+                | tables: n cuts ascending from 0, then n x (row, place in `flips` or -1); or where n cuts < 0
+                  (row, place) for each of the slot's -n ranks. In `flips` stand a count and as many bits to be flipped
+    id          >= 0: the entry's only profile, and nothing else is to be checked.
+                Else ~number: the entry is special[number].
+
+The entries of a list are grouped by the attribute of their head: one predicate of each, or its hull where it has
+several intervals (the exact one is then in the rest). A document without the attribute passes over the group,
+unless its slot is written as ~slot, because a head holds on absence. The group of entries that have no open
+predicate is ~n_slots: a slot of no document, with the head (0, 0).
+
+Source: BE-Tree, 4.1 and Figure 2; the rows over elementary intervals are Tatbul 2001, 4.1.2, inside a leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+N_SLOTS, ROOT, N_NODES, N_WORDS, LARGEST_LEAF = range(5)
+"""Header: slots of documents, pseudo-slots included; the root's position; nodes; words of bits that all leaves have
+together, and the largest."""
+HEADER = 16
+FORM_LIST, FORM_MATRIX = 0, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """See above. `special`: entries of several profiles, or of which something is left to check."""
+
+    data: NDArray[np.int32]
+    words: NDArray[np.uint64]
+    flips: NDArray[np.uint16]
+    special: NDArray[np.int32]
+
+    @property
+    def n_slots(self) -> int:
+        """Slots of documents, pseudo-slots included."""
+        return int(self.data[N_SLOTS])
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.data[N_NODES])
+
+    @property
+    def nbytes(self) -> int:
+        return self.data.nbytes + self.words.nbytes + self.flips.nbytes + self.special.nbytes

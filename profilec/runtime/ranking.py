@@ -1,0 +1,219 @@
+"""One slot, prepared so that a value of a document finds its rank, and the patterns that match it, at once.
+
+In: a slot of the image and the patterns asked of it. Out: `rank_of`, from any value that a document
+may hold to its rank, and a place for the thresholds that rank whole columns (`columns`).
+
+    str            a dictionary of the constants; between them, by bisection
+    int            a table where the constants are near one another, else as float
+    float          by bisection in thresholds of its own type (`thresholds`), so that no two types are compared
+    all others     `Constants.rank`
+
+Invariant: `rank_of(value)` is `constants.rank(read_as(from_document(value), type_))`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.runtime.image import Constants, Pattern, Slot
+from profilec.runtime.patterns import PatternSet
+from profilec.runtime.program import Document, Parts, attributes_read, run
+from profilec.runtime.thresholds import float_thresholds, whole_thresholds
+from profilec.values.functions import call
+from profilec.values.kinds import Kind, Value, from_document
+from profilec.values.paths import lookup
+from profilec.values.types import Type, read_as, reads_strings
+
+Told: TypeAlias = tuple[int, Sequence[int]]
+"""A rank, and the pseudo-slots of the patterns that match."""
+Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
+"""By the Arrow type of the column; filled as columns are met."""
+_CONSTANTS_PER_VALUE = 20
+"""PERF: to prepare so many constants costs what the slow way costs one value."""
+_MAX_TABLE = 8
+
+
+class Ranking:
+    """Ranks the values of one slot. Safe to share between threads: what two prepare at once is the same.
+
+    >>> ranking = Ranking(Constants(numbers=(10, 30), strings=("Acme",)), None)
+    >>> [ranking.rank_of(value) for value in (None, 9, 10.0, 10.5, "Acme", "Zeta", True, [])]
+    [0, 1, 2, 3, 7, 8, 9, 12]
+    """
+
+    __slots__ = ("_patience", "_ready", "constants", "rank_of", "thresholds", "type_")
+
+    rank_of: Callable[[Any], int]
+    """Raises DocumentError where the value has no kind."""
+
+    def __init__(self, constants: Constants, type_: Type | None) -> None:
+        self.constants = constants
+        self.type_ = type_ if type_ is not None and reads_strings(type_) else None
+        self.thresholds: Thresholds = {}
+        self._patience = constants.n_ranks // (2 * _CONSTANTS_PER_VALUE)
+        self._ready: Callable[[Any], int] | None = None
+        self.rank_of = self._rank_slowly
+
+    def _rank_slowly(self, value: Any) -> int:
+        """The way until as many values came as the preparation is worth: a million constants may be asked once."""
+        if self._patience > 0:
+            self._patience -= 1
+            return self.constants.rank(read_as(from_document(value), self.type_))
+        if self._ready is None:  # who goes through many values has kept this method
+            self._ready = self.rank_of = _prepared(self.constants, self.type_)
+        return self._ready(value)
+
+
+def _prepared(constants: Constants, type_: Type | None) -> Callable[[Any], int]:
+    strings = constants.strings
+    first_number, first_string = constants.first(Kind.NUMBER), constants.first(Kind.STRING)
+    rank_of_string = {text: first_string + 2 * place + 1 for place, text in enumerate(strings)}
+    whole = whole_thresholds(constants.numbers)
+    floats: list[float] = float_thresholds(constants.numbers, np.dtype(np.float64)).tolist()
+    least, table = _table(whole, first_number)
+    n_table = len(table)
+    of_false, of_true = constants.rank(False), constants.rank(True)
+
+    def rank_of(value: Any) -> int:
+        kind = type(value)
+        if kind is str:
+            if type_ is not None:
+                return constants.rank(read_as(value, type_))
+            if not strings:
+                return first_string
+            rank = rank_of_string.get(value)
+            return first_string + 2 * bisect_left(strings, value) if rank is None else rank
+        if kind is int:
+            if table:
+                place = value - least
+                return table[place if 0 <= place < n_table else -1 if place > 0 else 0]
+            return first_number + bisect_right(whole, value)
+        if kind is float:
+            return first_number + bisect_right(floats, value) if value == value else 0  # noqa: PLR0124  (NULL: NaN)
+        if kind is bool:
+            return of_true if value else of_false
+        if value is None:
+            return 0
+        return constants.rank(read_as(from_document(value), type_))
+
+    return rank_of
+
+
+def _table(whole: Sequence[float], first: int) -> tuple[int, list[int]]:
+    """The ranks of the integers from the one returned on, below and above the thresholds one each; none where many."""
+    if not whole or not isinstance(whole[0], int):
+        return 0, []
+    least, greatest = whole[0] - 1, int(whole[-1])
+    if greatest - least > _MAX_TABLE * len(whole):
+        return 0, []
+    return least, [first + bisect_right(whole, number) for number in range(least, greatest + 1)]
+
+
+def keys_of(parts: Parts) -> tuple[str, ...]:
+    """The keys of a document that decide an attribute: its name, and the first part of its path."""
+    return tuple(dict.fromkeys((parts[0], ".".join(parts))))
+
+
+class PreparedSlot:
+    """A slot's ranking, its patterns, and what its program reads. Safe to share between threads."""
+
+    __slots__ = (
+        "_absent",
+        "_function",
+        "_is_text",
+        "_numbers",
+        "_patterns",
+        "_set",
+        "absent",
+        "has_patterns",
+        "keys",
+        "number",
+        "ranking",
+        "reads",
+        "slot",
+    )
+
+    def __init__(self, number: int, slot: Slot, patterns: Sequence[tuple[int, Pattern]]) -> None:
+        """`patterns`: those asked of the slot, each with its pseudo-slot."""
+        self.number = number
+        self.slot = slot
+        self.ranking = Ranking(slot.constants, slot.type_)
+        self.reads = tuple(attributes_read(slot.program))
+        self.keys = tuple(dict.fromkeys(key for parts in self.reads for key in keys_of(parts)))
+        self._function: str | None = None
+        match slot.program:
+            case (("attribute", 0, _, None), ("call", str() as name, 1)):
+                self._function = name
+        self._is_text = slot.parts is not None and self.ranking.type_ is None
+        self.absent = 0 if slot.parts is not None else slot.constants.rank(run(slot.program, {}))
+        self._numbers = [pseudo_slot for pseudo_slot, _ in patterns]
+        self._patterns = [pattern for _, pattern in patterns]
+        self.has_patterns = bool(patterns)
+        self._set: PatternSet | None = None
+        self._absent: Told | None = None
+
+    def value(self, document: Document) -> Value:
+        """The slot's value in a document."""
+        parts = self.slot.parts
+        if parts is None:
+            value: Value = run(self.slot.program, document)
+            return value
+        return read_as(lookup(document, parts), self.slot.type_)
+
+    def tell(self, raw: Any) -> Told:
+        """What the slot is where the one attribute that it reads, a key, holds `raw` in the document."""
+        value = self._value_of(raw)
+        return self.ranking.rank_of(value), self.matching(value)
+
+    def tell_each(self, raws: Iterable[Any]) -> tuple[list[int], list[Sequence[int]]]:
+        """As `tell` of each: the ranks, and the pseudo-slots."""
+        values = list(map(self._value_of, raws))
+        return list(map(self.ranking.rank_of, values)), self.matching_each(values)
+
+    def tell_absent(self) -> Told:
+        """What the slot is where nothing that it reads is in the document."""
+        if self._absent is None:
+            self._absent = self.tell_of({})
+        return self._absent
+
+    def tell_of(self, document: Document) -> Told:
+        """What the slot is in a document."""
+        value = self.value(document)
+        return self.ranking.rank_of(value), self.matching(value)
+
+    def _value_of(self, raw: Any) -> Value:
+        if type(raw) is str:
+            if self._is_text:
+                return raw
+            if self._function is not None:
+                return call(self._function, [raw])
+        return self.value({self.reads[0][0]: raw})
+
+    def matching(self, value: Value) -> Sequence[int]:
+        """The pseudo-slots of the patterns that match. NULL: none matches what is no string."""
+        if not self.has_patterns or type(value) is not str:
+            return ()
+        numbers = self._numbers
+        return [numbers[position] for position in self._pattern_set().matches(value)]
+
+    def matching_each(self, values: Sequence[Value]) -> list[Sequence[int]]:
+        """As `matching` of each."""
+        if not self.has_patterns:
+            return [()] * len(values)
+        numbers = self._numbers
+        matching: list[Sequence[int]] = [()] * len(values)
+        texts = [(place, value) for place, value in enumerate(values) if type(value) is str]
+        for (place, _), found in zip(texts, self._pattern_set().matches_each([text for _, text in texts]), strict=True):
+            if found:
+                matching[place] = [numbers[position] for position in found]
+        return matching
+
+    def _pattern_set(self) -> PatternSet:
+        if self._set is None:
+            self._set = PatternSet(self._patterns)
+        return self._set

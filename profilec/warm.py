@@ -1,0 +1,53 @@
+"""`warmup`: compiles all kernels ahead of the first document, for images of containers.
+
+In: nothing. Out: machine code in the cache that `runtime.kernels` finds it in. A small set is compiled, matched, saved
+and loaded by every compiled way there is, so that each kernel meets the very types that it will be called with.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from profilec.profileset import compile, load
+from profilec.runtime.kernels import cache_directory
+from profilec.values.sets import Between
+
+
+class Warmth(NamedTuple):
+    """Where machine code is kept (None: nowhere could be written to), and the seconds that compiling took."""
+
+    directory: Path | None
+    seconds: float
+
+
+def warmup() -> Warmth:
+    """Compiles what would otherwise be compiled with the first large set, and the first documents.
+
+    Where all is there already, this takes a second or two. Set NUMBA_CACHE_DIR to keep machine code elsewhere.
+    """
+    import pyarrow as pa
+
+    start = time.perf_counter()
+    conjunctions = {f"p{n}": f"a = {n % 7} AND b BETWEEN {n} AND {n + 5} AND c IN (1, {n})" for n in range(300)}
+    others = {f"q{n}": f"(a = {n} OR b > {n}) AND (c < {n} OR s LIKE '%x{n}%' OR d IS NULL)" for n in range(100)}
+    documents: list[dict[str, Any]] = [{"a": 3, "b": 7.5, "c": 1, "s": "x1"}, {}, {"s": "y"}]
+    for matcher in ("betree", "betree:matrix"):
+        profiles = compile({**conjunctions, **others}, options={"matcher": matcher})
+        with TemporaryDirectory() as folder:
+            profiles.save(Path(folder) / "set.image")
+            for either in (profiles, load(Path(folder) / "set.image")):
+                either.match(documents[0])
+                either.count(documents[0])
+                either.match_batch(documents, threads=2)
+                either.match_batch(pa.Table.from_pylist(documents))
+                whole = {
+                    "a": pa.array([1, 2]),
+                    "b": pa.array([1.5, None]),
+                    "s": pa.array(["x", "x"]).dictionary_encode(),
+                }
+                either.match_batch(pa.table(whole))
+        compile(conjunctions, options={"matcher": matcher}).match({"a": Between(1, 3), "b": 9}, semantics="overlap")
+    return Warmth(cache_directory(), time.perf_counter() - start)
