@@ -23,8 +23,8 @@ format:
 goldens:          ## rewrite the golden files; read the diff before you commit it
 	$(PYTHON) -m pytest --rewrite-golden
 
-bench:            ## the tables of tests/benchmarks; writes CSV and PNG to bench-results/
-	$(PYTHON) tests/benchmarks/run.py
+bench:            ## tables of tests/benchmarks, CSV and PNG in bench-results/; NAME="match worst" for some, LARGE=1 for 10 million
+	$(PYTHON) tests/benchmarks/run.py $(if $(filter-out 0,$(LARGE)),--large) $(NAME)
 
 example:          ## the grocery example of README.md
 	$(PYTHON) -m profilec match examples/grocery examples/grocery/sales.ndjson --only-matches

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
+
+RESULTS = Path(__file__).parents[2] / "bench-results"
+
+
+def results_folder(quick: bool) -> Path:
+    """Where tables and pictures go; those of small sizes stay apart."""
+    folder = RESULTS / "quick" if quick else RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 class Row(NamedTuple):
-    """`value` in `unit`; `baseline` is the same figure of `against`, from the same run; `target` is its limit."""
+    """`value` in `unit`; `baseline` is the same figure of `against`, from the same run; `target` is its limit.
+
+    `times`: the baseline is to be at least so many times the value.
+    """
 
     name: str
     value: float
@@ -16,6 +29,7 @@ class Row(NamedTuple):
     baseline: float | None = None
     against: str | None = None
     target: float | None = None
+    times: float | None = None
 
 
 def seconds(run: Callable[[], Any], repeat: int = 1) -> float:
