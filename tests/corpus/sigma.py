@@ -38,7 +38,7 @@ def main(folder: Path) -> int:
     events = list(lines_of(folder / "events.jsonl"))
     expected = {line["profile"]: set(line["events"]) for line in lines_of(folder / "expected.jsonl")}
     n_different = 0
-    for matcher in ("scan", "bitmap"):
+    for matcher in ("scan", "bitmap", "betree"):
         started = time.perf_counter()
         profiles = profilec.compile({rule.id: rule.where for rule in imported}, options={"matcher": matcher})
         compiled_after = time.perf_counter() - started
