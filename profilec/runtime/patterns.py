@@ -266,7 +266,7 @@ class _Atoms:
         automaton, names = self._automaton, self._names
         keys = list(range(len(names)))
         view = memoryview(data)
-        for start in range(0, len(data) - self._overlap, _CHUNK):
+        for start in range(0, max(1, len(data) - self._overlap), _CHUNK):
             chunk = view[start : start + _CHUNK + self._overlap]
             hits = automaton.find_matches_as_indexes(chunk, overlapping=True)
             found.update({keys[hit[0]] for hit in hits})

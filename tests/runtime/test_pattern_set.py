@@ -64,6 +64,13 @@ def test_chunks_lose_nothing_at_their_borders(patterns, text):
         patterns_module._CHUNK, patterns_module._FLOOD = kept
 
 
+def test_a_text_longer_than_a_chunk_and_shorter_than_a_key_is_read(monkeypatch):
+    monkeypatch.setattr(patterns_module, "_CHUNK", 8)
+    monkeypatch.setattr(patterns_module, "_FEW", 0)
+    patterns = [Pattern(0, parse_like("..é" + "x" * 20), None), Pattern(0, None, "ab")]
+    assert PatternSet(patterns).matches("AAAAAabé") == [1]
+
+
 def test_a_literal_is_found_wherever_the_chunks_are_cut():
     literal = "é" * 30 + "abc" * 6
     found_by = [Pattern(0, parse_like(f"%{literal}%"), None), Pattern(0, parse_like("%bca%"), None)]
