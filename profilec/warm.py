@@ -12,15 +12,20 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from profilec.profileset import compile, load
+from profilec.runtime import machine_code
 from profilec.runtime.kernels import cache_directory
 from profilec.values.sets import Between
 
 
 class Warmth(NamedTuple):
-    """Where machine code is kept (None: nowhere could be written to), and the seconds that compiling took."""
+    """Where machine code is kept (None: nowhere could be written to), the seconds it took, and the kernels compiled.
+
+    `n_compiled` is 0 where all were there already.
+    """
 
     directory: Path | None
     seconds: float
+    n_compiled: int
 
 
 def warmup() -> Warmth:
@@ -30,7 +35,7 @@ def warmup() -> Warmth:
     """
     import pyarrow as pa
 
-    start = time.perf_counter()
+    start, n_before = time.perf_counter(), len(machine_code.compiled)
     conjunctions = {f"p{n}": f"a = {n % 7} AND b BETWEEN {n} AND {n + 5} AND c IN (1, {n})" for n in range(300)}
     others = {f"q{n}": f"(a = {n} OR b > {n}) AND (c < {n} OR s LIKE '%x{n}%' OR d IS NULL)" for n in range(100)}
     documents: list[dict[str, Any]] = [{"a": 3, "b": 7.5, "c": 1, "s": "x1"}, {}, {"s": "y"}]
@@ -45,9 +50,11 @@ def warmup() -> Warmth:
                 either.match_batch(pa.Table.from_pylist(documents))
                 whole = {
                     "a": pa.array([1, 2]),
+                    "c": pa.array([1, 2], pa.uint64()),
                     "b": pa.array([1.5, None]),
                     "s": pa.array(["x", "x"]).dictionary_encode(),
                 }
                 either.match_batch(pa.table(whole))
         compile(conjunctions, options={"matcher": matcher}).match({"a": Between(1, 3), "b": 9}, semantics="overlap")
-    return Warmth(cache_directory(), time.perf_counter() - start)
+    n_compiled = len(machine_code.compiled) - n_before
+    return Warmth(cache_directory(), time.perf_counter() - start, n_compiled)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from profilec.cli import terminal
+
 
 def warmup() -> None:
     """Compile all kernels and keep their machine code, for instance while a container's image is built."""
     from profilec.warm import warmup as warm
 
-    directory, seconds = warm()
-    print(
-        f"kernels compiled in {seconds:.1f} s, kept in {directory}"
-        if directory
-        else f"compiled in {seconds:.1f} s, not kept"
-    )
+    directory, seconds, n_compiled = warm()
+    if directory is None:
+        terminal.stop("the kernels cannot be kept: name a directory that can be written to with NUMBA_CACHE_DIR")
+    done = f"{n_compiled} kernels compiled in {seconds:.1f} s" if n_compiled else "all kernels were compiled already"
+    print(f"{done}; kept in {directory}")

@@ -2,7 +2,7 @@
 
 A kernel takes and returns only numbers and flat arrays, holds no lock of Python's while it runs, and is compiled
 once per machine. Its machine code is kept beside the sources, in `__pycache__`, or where these cannot be written to in
-the user's cache directory; NUMBA_CACHE_DIR goes before both.
+the user's cache directory; NUMBA_CACHE_DIR goes before both. How, `machine_code` says.
 
 Invariant: machine code is found again only for the very sources it was made of, all of them: a kernel contains the
 code of those that it calls, which Numba's own cache does not look at.
@@ -11,25 +11,29 @@ code of those that it calls, which Numba's own cache does not look at.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from profilec.runtime.machine_code import KernelCache, directory_of
+
 ONE = np.uint64(1)
 _PACKAGE = Path(__file__).parents[1]
 _SOURCES = (
     "runtime/kernels.py",
+    "runtime/machine_code.py",
     "runtime/image.py",  # constants
     "runtime/*_kernels.py",
     "runtime/matchers/betree/*.py",
@@ -38,74 +42,86 @@ _SOURCES = (
     "planner/lower/betree/*.py",
 )
 """All files with kernels, and those whose constants are compiled into them."""
-_KEPT_SECONDS = 7 * 24 * 3600
-"""How long machine code of other sources stays."""
+_DAY = 24 * 3600
+_KEPT_SECONDS = 30 * _DAY
+"""How long machine code stays that nobody has asked for."""
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_log = logging.getLogger(__name__)
 
 
 def kernel(function: _Function) -> _Function:
     """Compiles a function on its first call. It may not allocate: PERF: arrays are then passed without counting."""
-    return _compiled(function, _nrt=False)
+    return _kept(_compiled(function, _nrt=False), function)
 
 
 def inlined(function: _Function) -> _Function:
-    """A small part of kernels, compiled into each that calls it; it may not allocate."""
+    """A small part of kernels, compiled into each that calls it, and kept only there; it may not allocate."""
     return _compiled(function, _nrt=False, forceinline=True)
 
 
 def allocating_kernel(function: _Function) -> _Function:
     """A kernel that makes arrays."""
-    return _compiled(function)
+    return _kept(_compiled(function), function)
 
 
 def _compiled(function: _Function, **options: Any) -> _Function:
-    directory = cache_directory()
-    compiled: _Function
-    if directory is None:
-        compiled = numba.njit(nogil=True, **options)(function)
-        return compiled
-    config = cast(Any, numba.config)
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(directory)  # read when the function is made, and never again
-    try:
-        compiled = numba.njit(nogil=True, cache=True, **options)(function)
-    finally:
-        config.CACHE_DIR = before
+    compiled: _Function = numba.njit(nogil=True, **options)(function)
     return compiled
 
 
-@cache
+def _kept(compiled: _Function, function: Callable[..., Any]) -> _Function:
+    if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
+        cast(Any, compiled)._cache = KernelCache(function, cache_directories())
+    return compiled
+
+
 def cache_directory() -> Path | None:
-    """Where machine code is kept; None where nothing can be written. Says once if that is not beside the sources."""
+    """Where machine code is kept; None where nothing can be written."""
+    return directory_of(cache_directories())
+
+
+@cache
+def cache_directories() -> tuple[Path, ...]:
+    """Where machine code may be, in the order in which it is looked for. What is out of use there is removed."""
     name = f"kernels-{_digest()}"
+    parents = [_PACKAGE / "__pycache__"]
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
-        return Path(given) / "profilec" / name
-    beside = _PACKAGE / "__pycache__" / name
-    if _can_write(beside):
-        for other in beside.parent.glob("kernels-*"):
-            if other.stat().st_mtime < time.time() - _KEPT_SECONDS:
-                shutil.rmtree(other, ignore_errors=True)
-        return beside
-    users = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "profilec" / name
-    if _can_write(users):
-        _log.warning("compiled kernels are kept in %s, since %s cannot be written to", users, _PACKAGE)
-        return users
-    _log.warning("compiled kernels are not kept, since neither %s nor %s can be written to", beside, users)
-    return None
+        parents.insert(0, Path(given).absolute() / "profilec")
+    users = _users_cache()
+    if users is not None:
+        parents.append(users / "profilec")
+    for parent in parents:
+        _remove_unused(parent, name)
+    return tuple(parent / name for parent in parents)
 
 
-def _can_write(directory: Path) -> bool:
+def _users_cache() -> Path | None:
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if given.is_absolute():  # others are to be ignored, the XDG specification says
+        return given
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        return Path.home() / ".cache"
+    except RuntimeError:  # no HOME, and a user of whom the system knows nothing
+        return None
+
+
+def _remove_unused(parent: Path, name: str) -> None:
+    """Marks the code of these sources as used, and removes what was not for long."""
+    now = time.time()
+    try:
+        for directory in parent.glob("kernels-*"):
+            unused = now - directory.stat().st_mtime
+            if directory.name == name and unused > _DAY:
+                os.utime(directory)
+            elif directory.name != name and unused > _KEPT_SECONDS:
+                shutil.rmtree(directory, ignore_errors=True)
     except OSError:
-        return False
-    return os.access(directory, os.W_OK | os.X_OK)
+        return  # it may not be written to, or another process removes the same
 
 
 def _digest() -> str:
-    digest = hashlib.blake2b(digest_size=8)
+    made_by = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
+    digest = hashlib.blake2b(repr(made_by).encode(), digest_size=8)
     for pattern in _SOURCES:
         for file in sorted(_PACKAGE.glob(pattern)):
             digest.update(file.relative_to(_PACKAGE).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
@@ -148,9 +164,15 @@ def _population(typing_context: Any, word: Any) -> Any:
     return signature, generate
 
 
-prefetch: Callable[[Any, Any], None] = cast(Any, intrinsic(_prefetch))
+def _intrinsic(define: Callable[..., Any], in_python: Callable[..., Any]) -> Any:
+    return in_python if cast(Any, numba.config).DISABLE_JIT else cast(Any, intrinsic(define))
+
+
+prefetch: Callable[[Any, Any], None] = _intrinsic(_prefetch, lambda array, index: None)
 """`prefetch(array, index)` asks for the cache line of an element that is read soon. It never faults."""
-trailing_zeros: Callable[[Any], int] = cast(Any, intrinsic(_trailing_zeros))
+trailing_zeros: Callable[[Any], int] = _intrinsic(
+    _trailing_zeros, lambda word: (int(word) & -int(word)).bit_length() - 1 if word else 64
+)
 """The number of zero bits below the lowest bit of a uint64 that is set; 64 for 0."""
-population: Callable[[Any], int] = cast(Any, intrinsic(_population))
+population: Callable[[Any], int] = _intrinsic(_population, lambda word: int(word).bit_count())
 """The number of bits of a uint64 that are set."""
