@@ -30,6 +30,7 @@ from profilec.runtime.imagefile.columns import Decoded, Strings, strings_of
 from profilec.runtime.imagefile.container import ImageError, ImageFile, NewSection, refusal
 from profilec.runtime.imagefile.sections import Slots, image_sections, read_image, reader
 from profilec.runtime.imagefile.tokens import dumps, loads
+from profilec.runtime.matchers.betree.tree import Tree
 from profilec.values.types import Schema
 
 
@@ -186,6 +187,20 @@ def _contradictions(parts: SetParts) -> Iterator[str]:
         yield "places.file numbers files that there are not"
     yield from _id_faults(table)
     image.check()
+    if image.tree is not None:
+        yield from _tree_faults(image, image.tree)
+
+
+def _tree_faults(image: Image, tree: Tree) -> Iterator[str]:
+    """Kernels read a tree without looking where."""
+    from profilec.runtime.matchers.betree.sound import fault
+
+    special = tree.special
+    if len(special) and (special.min() < 0 or special.max() >= image.n_entries):
+        yield "tree.special names entries that there are not"
+    position = fault(tree.data, len(tree.words), len(special), image.n_ranks, image.n_profiles)
+    if position >= 0:
+        yield f"tree.data is no tree at {position}"
 
 
 def _id_faults(table: ProfileTable) -> Iterator[str]:

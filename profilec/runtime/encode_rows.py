@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from profilec.runtime.columns import rank_words
 from profilec.runtime.image import Int32
 from profilec.runtime.program import Document, Parts
-from profilec.runtime.ranking import PreparedSlot, Ranking, Told
+from profilec.runtime.ranking import MatchingEach, PreparedSlot, Ranking, Told, joined_matching
 from profilec.runtime.sparse import Sparse
 from profilec.values.kinds import DocumentError
 from profilec.values.paths import elements_of, lookup
@@ -88,7 +88,8 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
         absent = np.setdiff1d(np.arange(len(rows), dtype=np.int32), np.array(_present(slot, columns), np.int32))
         rank, matching = slot.tell_absent()
         scattered.add(absent, slot.number, np.full(len(absent), rank, np.int32))
-        scattered.add_matching(absent, np.zeros(len(absent), np.int64), [matching])
+        off = np.array([0, len(matching)], np.int64)
+        scattered.add_matching(absent, np.zeros(len(absent), np.int64), MatchingEach(off, np.array(matching, np.int32)))
     return scattered.sparse()
 
 
@@ -132,16 +133,18 @@ def _encode_column(
     distinct: Collection[Any] = values
     codes: NDArray[np.int64] | None = None
     if kinds <= _TEXT or kinds == {int}:
-        distinct, codes = _coded(values)
+        distinct = dict.fromkeys(values)
+        codes = _codes(values, distinct) if single else None
     if plain is not None:
-        ranks = np.fromiter(map(plain[1].rank_of, distinct), np.int32, len(distinct))
-        scattered.add(numbers, plain[0], ranks if codes is None else ranks[codes])
+        rank_of = plain[1].rank_of
+        if distinct is not values:
+            rank_of = dict(zip(distinct, map(rank_of, distinct), strict=True)).__getitem__
+        scattered.add(numbers, plain[0], np.fromiter(map(rank_of, values), np.int32, len(values)))
     for slot in single:
-        told, matching = slot.tell_each(distinct)
+        told, matching = slot.tell_each(distinct, only_text=kinds <= _TEXT)
         ranks = np.array(told, np.int32)
         scattered.add(numbers, slot.number, ranks if codes is None else ranks[codes])
-        if slot.has_patterns:
-            scattered.add_matching(numbers, np.arange(len(values)) if codes is None else codes, matching)
+        scattered.add_matching(numbers, codes, matching)
 
 
 def _words(values: list[Any], kinds: set[type]) -> NDArray[Any] | None:
@@ -163,21 +166,32 @@ def _encode_shared(slot: PreparedSlot, rows: Sequence[Document], numbers: list[i
         for number in numbers:
             scattered.tell(number, slot.number, slot.tell_of(rows[number]))
         return
+    rows_of_slot = np.array(numbers, np.int32)
+    if slot.compares is not None:
+        lefts, rights = (columns[slot.keys.index(key)] for key in slot.compares)
+        signs = [
+            None if left is None or right is None else (left > right) - (left < right)
+            for left, right in zip(lefts, rights, strict=True)
+        ]
+        rank_of = {sign: slot.ranking.rank_of(sign) for sign in (None, -1, 0, 1)}
+        scattered.add(rows_of_slot, slot.number, np.fromiter(map(rank_of.__getitem__, signs), np.int32, len(signs)))
+        return
     texts = list(zip(*columns, strict=True))
     example = dict(zip(texts, numbers, strict=True))
-    places, codes = _coded(texts)
-    told = [slot.tell_of(rows[example[text]]) for text in places]
-    ranks = np.array([rank for rank, _ in told], np.int32)
-    rows_of_slot = np.array(numbers, np.int32)
-    scattered.add(rows_of_slot, slot.number, ranks[codes])
+    codes = _codes(texts, example)
+    told = [slot.tell_of(rows[number]) for number in example.values()]
+    scattered.add(rows_of_slot, slot.number, np.array([rank for rank, _ in told], np.int32)[codes])
     if slot.has_patterns:
-        scattered.add_matching(rows_of_slot, codes, [matching for _, matching in told])
+        matching = [slots for _, slots in told]
+        off = np.cumsum([0, *map(len, matching)], dtype=np.int64)
+        slots = np.fromiter(chain.from_iterable(matching), np.int32, int(off[-1]))
+        scattered.add_matching(rows_of_slot, codes, MatchingEach(off, slots))
 
 
-def _coded(values: list[Any]) -> tuple[Collection[Any], NDArray[np.int64]]:
-    """The distinct values, and each one's place among them."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return places, np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+def _codes(values: list[Any], distinct: Iterable[Any]) -> NDArray[np.int64]:
+    """Each value's place among the distinct ones."""
+    places = {value: place for place, value in enumerate(distinct)}
+    return np.fromiter(map(places.__getitem__, values), np.int64, len(values))
 
 
 class _Scattered:
@@ -188,7 +202,8 @@ class _Scattered:
         self._few: tuple[list[int], list[int], list[int]] = ([], [], [])
         self._parts: list[tuple[Int32, int, Int32]] = []
         self._code_parts: list[tuple[Int32, NDArray[np.int64]]] = []
-        self._matching: list[Sequence[int]] = []
+        self._matching: list[MatchingEach] = []
+        self._n_codes = 0
 
     def tell(self, number: int, slot_number: int, told: Told) -> None:
         rank, matching = told
@@ -205,10 +220,13 @@ class _Scattered:
     def add(self, numbers: Int32, slot_number: int, ranks: Int32) -> None:
         self._parts.append((numbers, slot_number, ranks))
 
-    def add_matching(self, numbers: Int32, codes: NDArray[np.int64], matching: list[Sequence[int]]) -> None:
-        """Document `numbers[j]` has the pseudo-slots `matching[codes[j]]`."""
-        self._code_parts.append((numbers, codes + len(self._matching)))
-        self._matching += matching
+    def add_matching(self, numbers: Int32, codes: NDArray[np.int64] | None, matching: MatchingEach) -> None:
+        """Document `numbers[j]` has the pseudo-slots of value `codes[j]`, or j, of `matching`."""
+        if len(matching.slots):
+            codes = np.arange(len(numbers)) if codes is None else codes
+            self._code_parts.append((numbers, codes + self._n_codes))
+            self._matching.append(matching)
+            self._n_codes += len(matching.off) - 1
 
     def sparse(self) -> Sparse:
         from profilec.runtime.encode_kernels import count_scattered, fill_scattered
@@ -220,8 +238,7 @@ class _Scattered:
         ranks = np.concatenate([ranks, *(part[2] for part in self._parts)])
         code_rows = np.concatenate([np.empty(0, np.int32), *(part[0] for part in self._code_parts)])
         codes = np.concatenate([np.empty(0, np.int64), *(part[1] for part in self._code_parts)])
-        code_off = np.cumsum([0, *map(len, self._matching)], dtype=np.int64)
-        code_slots = np.fromiter(chain.from_iterable(self._matching), np.int32, int(code_off[-1]))
+        code_off, code_slots = joined_matching(self._matching)
         doc_off = np.empty(self._n_rows + 1, np.int64)
         count_scattered(rows, ranks, code_rows, codes, code_off, doc_off)
         doc_slots, doc_ranks = np.empty(doc_off[-1], np.int32), np.empty(doc_off[-1], np.int32)

@@ -241,6 +241,11 @@ class Image:
         return len(self.test_slot)
 
     @property
+    def n_ranks(self) -> Int32:
+        """Of each slot, and of the pseudo-slot of each pattern: 1 where it matches."""
+        return np.array([*(slot.constants.n_ranks for slot in self.slots), *[2] * len(self.patterns)], np.int32)
+
+    @property
     def n_entries(self) -> int:
         return len(self.entry_off) - 1
 

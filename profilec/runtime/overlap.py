@@ -84,7 +84,7 @@ class Overlap:
             return np.unique(self._profiles_of(entries_met(self._tests, np.arange(self._image.n_entries), sets)))
         from profilec.runtime.matchers.betree.overlap import overlapping
 
-        ids = overlapping(*sets, self._tree.data, self._tree.words, self._tree.flips)
+        ids = overlapping(*sets, self._tree.data, self._tree.words)
         found = np.unique(np.concatenate((ids[ids >= 0], self._profiles_of(self._tree.special[~ids[ids < 0]]))))
         doubtful = found[self._is_merged[found]]
         if not len(doubtful):

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, repeat
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import accumulate, chain
+from typing import Any, TypeAlias
 
 from profilec.runtime.image import Pattern
 from profilec.runtime.like import LikeMatcher
@@ -41,6 +41,9 @@ _COUNTED = re.compile(r"\{\d")
 _CHUNK = 4096
 _FLOOD = 8
 _COMMON = frozenset(" .,-_/:;'\"=()")
+
+Pairs: TypeAlias = tuple[list[int], list[int]]
+"""Two lists of one length."""
 
 
 class PatternSet:
@@ -78,55 +81,93 @@ class PatternSet:
         filed = {number for numbers, _ in self._sets for number in numbers}
         self._always += [number for number, _ in loose if number not in filed]
         self._unfiled = bool(self._always or self._by_first or self._by_last)
-        only_atoms = not (self._unfiled or self._sets or self._folded)
-        self._contains = self._plain.deciding() if only_atoms else None
+        only_plain = not (self._unfiled or self._sets or self._folded)
+        self._contains = self._plain.deciding() if only_plain else None
+        self._only_plain = only_plain
 
     def matches(self, text: str) -> list[int]:
         """The positions of the patterns that match, each once, in no order."""
         if self._contains is not None:
             return [number for atom, numbers in self._contains if atom in text for number in numbers]
         try:
-            text.encode()
+            data = text.encode()
         except UnicodeEncodeError:
             # LIKE keeps lone surrogates apart, regexes read them as U+FFFD: no pass serves both.
             data = utf8(text)
             return [number for number, decide in enumerate(self._decide) if decide(text, data)]
-        return self._found(
-            text, self._plain.occurring(text), self._folded.occurring(fold(text)) if self._folded else ()
-        )
+        found: list[int] = []
+        candidates: set[int] = set()
+        keys = self._plain.occurring(text, data)
+        if keys:
+            self._plain.tell(keys, found, candidates)
+        elif self._only_plain:
+            return found
+        if self._folded:
+            folded = fold(text)
+            self._folded.tell(self._folded.occurring(folded, folded.encode()), found, candidates)
+        candidates.update(self._unfiled_of(text) if self._unfiled else ())
+        decide_of = self._decide
+        found += [number for number in candidates if decide_of[number](text, data)]
+        if self._sets:
+            found += self._found_by_sets(text, data)
+        return found
 
-    def matches_each(self, texts: Sequence[str]) -> list[list[int]]:
-        """As `matches` of each text. PERF: the atoms are looked for in many texts together."""
+    def matches_each(self, texts: Sequence[str]) -> Pairs:
+        """As `matches` of each text: the texts' places, and the patterns that match; each pair once, in no order.
+
+        PERF: the atoms are looked for in many texts together. Nothing is made for a text, only for a match: the garbage
+        collector would walk all that is.
+        """
+        places: list[int] = []
+        found: list[int] = []
         if self._contains is not None:
-            return list(map(self.matches, texts))
+            for atom, numbers in self._contains:
+                holding = [place for place, text in enumerate(texts) if atom in text]
+                for number in numbers:
+                    places += holding
+                    found += [number] * len(holding)
+            return places, found
         try:
             "".join(texts).encode()
         except UnicodeEncodeError:
-            return list(map(self.matches, texts))
-        plain = self._plain.occurring_in_each(texts)
-        folded: Iterable[Iterable[int]] = repeat((), len(texts))
-        if self._folded:
-            folded = self._folded.occurring_in_each(list(map(fold, texts)))
-        return list(map(self._found, texts, plain, folded))
-
-    def _found(self, text: str, plain: Iterable[int], folded: Iterable[int]) -> list[int]:
-        """The patterns that match, of a text in which these atoms occur."""
-        found: list[int] = []
+            for place, text in enumerate(texts):
+                matching = self.matches(text)
+                places += [place] * len(matching)
+                found += matching
+            return places, found
         candidates: set[int] = set()
-        for atoms, keys in ((self._plain, plain), (self._folded, folded)):
-            for key in keys:
-                found += atoms.decided[key]
-                candidates.update(atoms.possible[key])
-        if self._unfiled:
-            candidates.update(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
-        if not candidates and not self._sets:
-            return found
-        data, decide = text.encode(), self._decide
-        found += [number for number in candidates if decide[number](text, data)]
+        n_patterns, decide_of = len(self._decide), self._decide
+        self._plain.tell_each(self._plain.occurring_in_each(texts), places, found, candidates, n_patterns)
+        if self._folded:
+            in_folded = self._folded.occurring_in_each(list(map(fold, texts)))
+            self._folded.tell_each(in_folded, places, found, candidates, n_patterns)
+        latest, data = -1, b""
+        for candidate in sorted(candidates):
+            place, number = divmod(candidate, n_patterns)
+            if place != latest:
+                latest, data = place, texts[place].encode()
+            if decide_of[number](texts[place], data):
+                places.append(place)
+                found.append(number)
+        if self._unfiled or self._sets:
+            for place, text in enumerate(texts):
+                data = text.encode()
+                matching = [number for number in self._unfiled_of(text) if decide_of[number](text, data)]
+                matching += self._found_by_sets(text, data)
+                places += [place] * len(matching)
+                found += matching
+        return places, found
+
+    def _unfiled_of(self, text: str) -> Iterable[int]:
+        """The patterns without an atom that may match."""
+        return chain(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
+
+    def _found_by_sets(self, text: str, data: bytes) -> list[int]:
+        found: list[int] = []
         for numbers, regexes in self._sets:
             hits = regexes.matches(data)
             if hits is None:
-                found += [number for number in numbers if decide[number](text, data)]
+                found += [number for number in numbers if self._decide[number](text, data)]
             else:
                 found += [numbers[hit] for hit in hits]
         return found
@@ -250,8 +291,27 @@ class _Atoms:
             return None
         return list(zip(self._few, self.decided, strict=True))
 
-    def occurring(self, text: str) -> Iterable[int]:
-        """The keys that occur in the text.
+    def tell(self, keys: Iterable[int], found: list[int], candidates: set[int]) -> None:
+        """Adds the patterns that match, and that may, of a text in which these keys occur."""
+        for key in keys:
+            found += self.decided[key]
+            candidates.update(self.possible[key])
+
+    def tell_each(
+        self, hits: Iterable[int], places: list[int], found: list[int], candidates: set[int], n_patterns: int
+    ) -> None:
+        """As `tell` of many texts with these hits; a candidate is `place * n_patterns + number`."""
+        n_keys = len(self._keys)
+        for hit in hits:
+            place, key = divmod(hit, n_keys)
+            for number in self.decided[key]:
+                places.append(place)
+                found.append(number)
+            for number in self.possible[key]:
+                candidates.add(place * n_patterns + number)
+
+    def occurring(self, text: str, data: bytes) -> Collection[int]:
+        """The keys that occur in the text, of which `data` is the UTF-8.
 
         PERF: every occurrence is reported, and a key within a key within a key makes them many
         (`a`, `aa`, … in `aaaa…`). So the text is read in overlapping chunks, and after a flood the
@@ -259,9 +319,9 @@ class _Atoms:
         """
         if self._automaton is None:
             return [key for key, atom in enumerate(self._few) if atom in text]
-        data = text.encode()
         if len(data) <= _CHUNK:
-            return {hit[0] for hit in self._automaton.find_matches_as_indexes(data, overlapping=True)}
+            hits = self._automaton.find_matches_as_indexes(data, overlapping=True)
+            return {hit[0] for hit in hits} if hits else ()
         found: set[int] = set()
         automaton, names = self._automaton, self._names
         keys = list(range(len(names)))
@@ -277,38 +337,46 @@ class _Atoms:
                 automaton = _automaton([names[key] for key in keys])
         return found
 
-    def occurring_in_each(self, texts: Sequence[str]) -> Sequence[Iterable[int]]:
-        """As `occurring` in each text.
+    def occurring_in_each(self, texts: Sequence[str]) -> set[int]:
+        """As `occurring` in each text: `place * n + key` for the text of that place, n the number of keys.
 
         PERF: a call of the automaton costs as much as 200 characters do, so it is given the texts in one piece, as
         long as a chunk is. What it finds across the border of two of them is none.
         """
+        n_keys = len(self._keys)
         if self._automaton is None:
-            return list(map(self.occurring, texts)) if self._few else [()] * len(texts)
-        found: list[Iterable[int]] = []
+            return {
+                place * n_keys + key
+                for key, atom in enumerate(self._few)
+                for place, text in enumerate(texts)
+                if atom in text
+            }
+        found: set[int] = set()
         piece: list[bytes] = []
-        n = 0
-        for text in texts:
-            data = text.encode()
-            if n + len(data) > _CHUNK and piece:
-                found += self._in_piece(piece)
-                piece, n = [], 0
-            if len(data) > _CHUNK:
-                found.append(self.occurring(text))
-            else:
-                piece.append(data)
-                n += len(data)
-        return found + self._in_piece(piece)
+        first = n = 0
+        for place, data in enumerate(map(str.encode, texts)):
+            length = len(data)
+            if n + length > _CHUNK:
+                self._find_in_piece(piece, first, found)
+                piece, first, n = [], place, 0
+                if length > _CHUNK:
+                    found.update(place * n_keys + key for key in self.occurring(texts[place], data))
+                    first = place + 1
+                    continue
+            piece.append(data)
+            n += length
+        self._find_in_piece(piece, first, found)
+        return found
 
-    def _in_piece(self, piece: Sequence[bytes]) -> list[set[int]]:
-        """The keys that occur in each of the texts."""
-        found: list[set[int]] = [set() for _ in piece]
+    def _find_in_piece(self, piece: Sequence[bytes], first: int, found: set[int]) -> None:
+        """Adds what occurs in each of the texts; the place of the first is `first`."""
+        hits = self._automaton.find_matches_as_indexes(b"".join(piece), overlapping=True)
+        n_keys = len(self._keys)
         ends = list(accumulate(map(len, piece)))
-        for key, start, end in self._automaton.find_matches_as_indexes(b"".join(piece), overlapping=True):
+        for key, start, end in hits:
             place = bisect_right(ends, start)
             if end <= ends[place]:
-                found[place].add(key)
-        return found
+                found.add((first + place) * n_keys + key)
 
 
 def _automaton(keys: list[bytes]) -> Any:

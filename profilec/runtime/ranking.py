@@ -14,8 +14,8 @@ Invariant: `rank_of(value)` is `constants.rank(read_as(from_document(value), typ
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,38 @@ from profilec.runtime.image import Constants, Pattern, Slot
 from profilec.runtime.patterns import PatternSet
 from profilec.runtime.program import Document, Parts, attributes_read, run
 from profilec.runtime.thresholds import float_thresholds, whole_thresholds
-from profilec.values.functions import call
+from profilec.values.functions import FUNCTIONS
 from profilec.values.kinds import Kind, Value, from_document
 from profilec.values.paths import lookup
 from profilec.values.types import Type, read_as, reads_strings
 
 Told: TypeAlias = tuple[int, Sequence[int]]
 """A rank, and the pseudo-slots of the patterns that match."""
+
+
+class MatchingEach(NamedTuple):
+    """Of many values the pseudo-slots of the patterns that match: those of value i are `slots[off[i]:off[i + 1]]`."""
+
+    off: NDArray[np.int64]
+    slots: NDArray[np.int32]
+
+
+def joined_matching(parts: Sequence[MatchingEach]) -> MatchingEach:
+    """The values of the parts, one after another."""
+    starts = np.cumsum([0, *(len(part.slots) for part in parts)])
+    ends = [part.off[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+    return MatchingEach(
+        np.concatenate([np.zeros(1, np.int64), *ends]),
+        np.concatenate([np.empty(0, np.int32), *(part.slots for part in parts)]),
+    )
+
+
 Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
 """By the Arrow type of the column; filled as columns are met."""
 _CONSTANTS_PER_VALUE = 20
 """PERF: to prepare so many constants costs what the slow way costs one value."""
 _MAX_TABLE = 8
+_NO_TABLE: tuple[int, int, list[int]] = 0, 0, []
 
 
 class Ranking:
@@ -44,12 +64,18 @@ class Ranking:
     >>> ranking = Ranking(Constants(numbers=(10, 30), strings=("Acme",)), None)
     >>> [ranking.rank_of(value) for value in (None, 9, 10.0, 10.5, "Acme", "Zeta", True, [])]
     [0, 1, 2, 3, 7, 8, 9, 12]
+
+    PERF: `rank_of_string` and `table` are for who ranks one value after another without a call of Python for each.
     """
 
-    __slots__ = ("_patience", "_ready", "constants", "rank_of", "thresholds", "type_")
+    __slots__ = ("_patience", "_ready", "constants", "rank_of", "rank_of_string", "table", "thresholds", "type_")
 
     rank_of: Callable[[Any], int]
     """Raises DocumentError where the value has no kind."""
+    rank_of_string: Callable[[str], int | None]
+    """The rank of a string where it is at hand, else None."""
+    table: tuple[int, int, list[int]]
+    """`(least, n, ranks)`: the integer `least + i` has rank `ranks[i]`, for i from 0 on below n."""
 
     def __init__(self, constants: Constants, type_: Type | None) -> None:
         self.constants = constants
@@ -58,6 +84,8 @@ class Ranking:
         self._patience = constants.n_ranks // (2 * _CONSTANTS_PER_VALUE)
         self._ready: Callable[[Any], int] | None = None
         self.rank_of = self._rank_slowly
+        self.rank_of_string = _NOTHING_AT_HAND
+        self.table = _NO_TABLE
 
     def _rank_slowly(self, value: Any) -> int:
         """The way until as many values came as the preparation is worth: a million constants may be asked once."""
@@ -65,53 +93,61 @@ class Ranking:
             self._patience -= 1
             return self.constants.rank(read_as(from_document(value), self.type_))
         if self._ready is None:  # who goes through many values has kept this method
-            self._ready = self.rank_of = _prepared(self.constants, self.type_)
+            ready, self.rank_of_string, self.table = _prepared(self.constants, self.type_)
+            self._ready = self.rank_of = ready
         return self._ready(value)
 
 
-def _prepared(constants: Constants, type_: Type | None) -> Callable[[Any], int]:
+_NO_STRINGS: dict[str, int] = {}
+_NOTHING_AT_HAND: Callable[[str], int | None] = _NO_STRINGS.get
+
+
+def _prepared(
+    constants: Constants, type_: Type | None
+) -> tuple[Callable[[Any], int], Callable[[str], int | None], tuple[int, int, list[int]]]:
+    """`rank_of`, `rank_of_string` and `table` of a Ranking."""
     strings = constants.strings
     first_number, first_string = constants.first(Kind.NUMBER), constants.first(Kind.STRING)
-    rank_of_string = {text: first_string + 2 * place + 1 for place, text in enumerate(strings)}
+    rank_of_string = {text: first_string + 2 * place + 1 for place, text in enumerate(strings)}.get
     whole = whole_thresholds(constants.numbers)
     floats: list[float] = float_thresholds(constants.numbers, np.dtype(np.float64)).tolist()
-    least, table = _table(whole, first_number)
-    n_table = len(table)
+    least, n_table, table = _table(whole, first_number)
     of_false, of_true = constants.rank(False), constants.rank(True)
 
     def rank_of(value: Any) -> int:
         kind = type(value)
+        if kind is float:
+            return first_number + bisect_right(floats, value) if value == value else 0  # noqa: PLR0124  (NULL: NaN)
         if kind is str:
             if type_ is not None:
                 return constants.rank(read_as(value, type_))
             if not strings:
                 return first_string
-            rank = rank_of_string.get(value)
+            rank = rank_of_string(value)
             return first_string + 2 * bisect_left(strings, value) if rank is None else rank
         if kind is int:
-            if table:
+            if n_table:
                 place = value - least
                 return table[place if 0 <= place < n_table else -1 if place > 0 else 0]
             return first_number + bisect_right(whole, value)
-        if kind is float:
-            return first_number + bisect_right(floats, value) if value == value else 0  # noqa: PLR0124  (NULL: NaN)
         if kind is bool:
             return of_true if value else of_false
         if value is None:
             return 0
         return constants.rank(read_as(from_document(value), type_))
 
-    return rank_of
+    return rank_of, rank_of_string if type_ is None else _NOTHING_AT_HAND, (least, n_table, table)
 
 
-def _table(whole: Sequence[float], first: int) -> tuple[int, list[int]]:
+def _table(whole: Sequence[float], first: int) -> tuple[int, int, list[int]]:
     """The ranks of the integers from the one returned on, below and above the thresholds one each; none where many."""
     if not whole or not isinstance(whole[0], int):
-        return 0, []
+        return _NO_TABLE
     least, greatest = whole[0] - 1, int(whole[-1])
     if greatest - least > _MAX_TABLE * len(whole):
-        return 0, []
-    return least, [first + bisect_right(whole, number) for number in range(least, greatest + 1)]
+        return _NO_TABLE
+    ranks = [first + bisect_right(whole, number) for number in range(least, greatest + 1)]
+    return least, len(ranks), ranks
 
 
 def keys_of(parts: Parts) -> tuple[str, ...]:
@@ -124,12 +160,13 @@ class PreparedSlot:
 
     __slots__ = (
         "_absent",
-        "_function",
+        "_apply",
         "_is_text",
         "_numbers",
         "_patterns",
         "_set",
         "absent",
+        "compares",
         "has_patterns",
         "keys",
         "number",
@@ -145,10 +182,14 @@ class PreparedSlot:
         self.ranking = Ranking(slot.constants, slot.type_)
         self.reads = tuple(attributes_read(slot.program))
         self.keys = tuple(dict.fromkeys(key for parts in self.reads for key in keys_of(parts)))
-        self._function: str | None = None
+        self._apply: Callable[[str], Value] | None = None
+        self.compares: tuple[str, str] | None = None
+        """The keys of the two strings whose order the slot is, where it is that of two attributes."""
         match slot.program:
             case (("attribute", 0, _, None), ("call", str() as name, 1)):
-                self._function = name
+                self._apply = FUNCTIONS[name].apply
+            case (("attribute", 0, (str() as left,), None), ("attribute", 0, (str() as right,), None), ("order",)):
+                self.compares = left, right
         self._is_text = slot.parts is not None and self.ranking.type_ is None
         self.absent = 0 if slot.parts is not None else slot.constants.rank(run(slot.program, {}))
         self._numbers = [pseudo_slot for pseudo_slot, _ in patterns]
@@ -167,12 +208,11 @@ class PreparedSlot:
 
     def tell(self, raw: Any) -> Told:
         """What the slot is where the one attribute that it reads, a key, holds `raw` in the document."""
-        value = self._value_of(raw)
-        return self.ranking.rank_of(value), self.matching(value)
+        return self._told(raw if self._is_text and type(raw) is str else self._value_of(raw))
 
-    def tell_each(self, raws: Iterable[Any]) -> tuple[list[int], list[Sequence[int]]]:
-        """As `tell` of each: the ranks, and the pseudo-slots."""
-        values = list(map(self._value_of, raws))
+    def tell_each(self, raws: Collection[Any], *, only_text: bool) -> tuple[list[int], MatchingEach]:
+        """As `tell` of each: the ranks, and the pseudo-slots. `only_text`: they are strings and None."""
+        values = list(raws) if only_text and self._is_text else list(map(self._value_of, raws))
         return list(map(self.ranking.rank_of, values)), self.matching_each(values)
 
     def tell_absent(self) -> Told:
@@ -183,35 +223,43 @@ class PreparedSlot:
 
     def tell_of(self, document: Document) -> Told:
         """What the slot is in a document."""
-        value = self.value(document)
-        return self.ranking.rank_of(value), self.matching(value)
+        if self.compares is not None:
+            left, right = map(document.get, self.compares)
+            if type(left) is str and type(right) is str:
+                return self.ranking.rank_of((left > right) - (left < right)), ()
+            if (left is None or type(left) is str) and (right is None or type(right) is str):
+                return 0, ()  # NULL: nothing compares with it
+        return self._told(self.value(document))
+
+    def _told(self, value: Value) -> Told:
+        rank = self.ranking.rank_of(value)
+        # NULL: no pattern matches what is no string.
+        if not self.has_patterns or type(value) is not str:
+            return rank, ()
+        numbers = self._numbers
+        return rank, [numbers[position] for position in self._pattern_set().matches(value)]
 
     def _value_of(self, raw: Any) -> Value:
         if type(raw) is str:
             if self._is_text:
                 return raw
-            if self._function is not None:
-                return call(self._function, [raw])
+            if self._apply is not None:
+                return self._apply(raw)
         return self.value({self.reads[0][0]: raw})
 
-    def matching(self, value: Value) -> Sequence[int]:
+    def matching_each(self, values: Sequence[Value]) -> MatchingEach:
         """The pseudo-slots of the patterns that match. NULL: none matches what is no string."""
-        if not self.has_patterns or type(value) is not str:
-            return ()
-        numbers = self._numbers
-        return [numbers[position] for position in self._pattern_set().matches(value)]
-
-    def matching_each(self, values: Sequence[Value]) -> list[Sequence[int]]:
-        """As `matching` of each."""
-        if not self.has_patterns:
-            return [()] * len(values)
-        numbers = self._numbers
-        matching: list[Sequence[int]] = [()] * len(values)
-        texts = [(place, value) for place, value in enumerate(values) if type(value) is str]
-        for (place, _), found in zip(texts, self._pattern_set().matches_each([text for _, text in texts]), strict=True):
-            if found:
-                matching[place] = [numbers[position] for position in found]
-        return matching
+        n = len(values)
+        places = [place for place, value in enumerate(values) if type(value) is str] if self.has_patterns else []
+        if not places:
+            return MatchingEach(np.zeros(n + 1, np.int64), np.empty(0, np.int32))
+        texts = [value for value in values if type(value) is str]
+        of_texts, positions = self._pattern_set().matches_each(texts)
+        of_values = np.array(places, np.int32)[np.array(of_texts, np.int32)]
+        slots = np.array(self._numbers, np.int32)[np.array(positions, np.int32)]
+        off = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(of_values, minlength=n), out=off[1:])
+        return MatchingEach(off, slots[np.argsort(of_values, kind="stable")])
 
     def _pattern_set(self) -> PatternSet:
         if self._set is None:

@@ -15,7 +15,6 @@ Invariant: a row gives what its document gives, see `encode`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from profilec.runtime.columns import Column, Frame, distinct, find, rank_column
 from profilec.runtime.image import Int32
 from profilec.runtime.program import Parts, run
-from profilec.runtime.ranking import PreparedSlot
+from profilec.runtime.ranking import MatchingEach, PreparedSlot, joined_matching
 from profilec.values.kinds import DocumentError, from_document
 from profilec.values.paths import elements_of
 from profilec.values.types import read_as
@@ -78,7 +77,8 @@ class _Encoding:
         self._cells = np.empty((n_slots, frame.n_rows), np.int32)
         self._column_slots: list[int] = []
         self._codes: list[NDArray[np.int64]] = []
-        self._matching: list[Sequence[int]] = []
+        self._matching: list[MatchingEach] = []
+        self._n_codes = 0
 
     def columns(self, parts: Parts) -> list[Column]:
         found = self._found.get(parts)
@@ -94,8 +94,9 @@ class _Encoding:
                 return
             rank, matching = slot.tell_absent()
             ranks[:] = rank
-            self._codes.append(np.full(len(ranks), len(self._matching)))
-            self._matching.append(matching)
+            if matching:
+                off = np.array([0, len(matching)], np.int64)
+                self._match(np.zeros(len(ranks), np.int64), MatchingEach(off, np.array(matching, np.int32)))
         elif slot.slot.parts is not None and not slot.has_patterns:
             self._rank_plain(slot, columns[slot.slot.parts], ranks)
         else:
@@ -103,9 +104,15 @@ class _Encoding:
             of_value = np.fromiter(map(slot.ranking.rank_of, values), np.int32, len(values))
             np.take(of_value, positions, out=ranks)
             if slot.has_patterns:
-                self._codes.append(positions + len(self._matching))
-                self._matching += slot.matching_each(values)
+                self._match(positions, slot.matching_each(values))
         self._column_slots.append(slot.number)
+
+    def _match(self, codes: NDArray[np.int64], matching: MatchingEach) -> None:
+        """Row i has the pseudo-slots of value `codes[i]`."""
+        if len(matching.slots):
+            self._codes.append(codes + self._n_codes)
+            self._matching.append(matching)
+            self._n_codes += len(matching.off) - 1
 
     def sparse(self) -> Sparse:
         from profilec.runtime.encode_kernels import count_sparse, fill_sparse
@@ -113,8 +120,7 @@ class _Encoding:
         n_rows = self._frame.n_rows
         cells = self._cells[: len(self._column_slots)]
         codes = np.array(self._codes, np.int64).reshape(len(self._codes), n_rows)
-        code_off = np.cumsum([0, *map(len, self._matching)], dtype=np.int64)
-        code_slots = np.fromiter(chain.from_iterable(self._matching), np.int32, int(code_off[-1]))
+        code_off, code_slots = joined_matching(self._matching)
         doc_off = np.empty(n_rows + 1, np.int64)
         count_sparse(cells, codes, code_off, doc_off)
         n = int(doc_off[-1])

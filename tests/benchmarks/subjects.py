@@ -95,6 +95,9 @@ class Subject:
 
     def match_batch_kernel(self, batch: Batch, threads: int) -> tuple[NDArray[np.int64], Int32]:
         """The matches of all documents as offsets and ordinals."""
+        if threads == 1:
+            one = self._matcher.match_batch(batch.off, batch.slots, batch.ranks)
+            return one.off, one.profiles
         cuts = [len(batch) * number // threads for number in range(threads + 1)]
         spans = [batch.off[start : end + 1] for start, end in pairwise(cuts)]
         with ThreadPoolExecutor(threads) as pool:

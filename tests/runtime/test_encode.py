@@ -355,6 +355,15 @@ def test_equal_values_of_different_kinds_are_kept_apart(image):
     assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
 
 
+@pytest.mark.parametrize("other", [None, 1, True, Decimal("0.5"), datetime.date(2024, 5, 6), ["b"]])
+def test_two_attributes_are_compared_as_strings_only_where_both_are(image, other):
+    documents = [{"x": x, "y": y} for x in ("a", "b", None) for y in ("a", "b", "\ud800", None)] * 3
+    documents += [{"x": "a"}, {"y": "a"}]
+    assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
+    documents += [{"x": other, "y": "a"}, {"x": "a", "y": other}]
+    assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
+
+
 def test_a_batch_may_begin_anywhere(image):
     documents = [{"x": number, "s": "a"} for number in range(100)]
     encoder = Encoder(image)

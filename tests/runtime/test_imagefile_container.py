@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profilec.runtime.imagefile import container
-from profilec.runtime.imagefile.container import ImageError, ImageFile, NewSection, is_image, to_bytes, write
+from profilec.runtime.imagefile.container import FORMAT, ImageError, ImageFile, NewSection, is_image, to_bytes, write
 
 SECTIONS = [
     NewSection("numbers", np.arange(5, dtype=np.int32)),
@@ -78,9 +78,12 @@ HOSTILE = {
     "half a body": (SOUND[:-1], "cut off: it has"),
     "more than all": (SOUND + b"x", "1 bytes follow the end"),
     "text mode": (SOUND.replace(b"\r\n", b"\n"), "it is no image"),
-    "older": (changed(8, "<I", 0), "format 0, and this profilec reads format 1; compile the profiles again"),
-    "newer": (changed(8, "<I", 2), "format 2, and this profilec reads format 1; use a newer profilec"),
-    "newer or damaged": (changed(8, "<I", 2, seal=False), r"format 2, .*\(or its header is damaged\)"),
+    "older": (changed(8, "<I", 0), f"format 0, and this profilec reads format {FORMAT}; compile the profiles again"),
+    "newer": (changed(8, "<I", FORMAT + 1), f"format {FORMAT + 1}, and .* reads format {FORMAT}; use a newer profilec"),
+    "newer or damaged": (
+        changed(8, "<I", FORMAT + 1, seal=False),
+        rf"format {FORMAT + 1}, .*\(or its header is damaged\)",
+    ),
     "damaged header": (changed(16, "<Q", 1, seal=False), "header is damaged"),
     "damaged table": (changed(row(1, LENGTH), "<Q", 1, seal=False), "header is damaged"),
     "a huge file": (changed(16, "<Q", 2**63), "cut off"),

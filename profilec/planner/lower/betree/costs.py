@@ -5,27 +5,23 @@ The costs are of the kernels in `runtime.matchers.betree` on one core with a tre
 
 from __future__ import annotations
 
-NS_NODE = 100.0
+NS_NODE = 50.0
 """Reaching a node and its leaf: mostly waiting for memory."""
-NS_CANDIDATE = 2.5
+NS_CANDIDATE = 4.0
 """The head of one entry of a predicate list."""
 NS_DIRECTORY = 40.0
 """Searching a cluster directory."""
 NS_EDGE = 1.5
 """Looking whether a document has the attribute of an edge."""
-NS_ROW = 15.0
-"""Finding the row of one attribute of a matrix."""
-NS_WORD = 0.4
-"""One AND of 64 entries."""
+NS_ROW = 3.0
+"""One attribute of a matrix of 64 entries."""
 
 DOCUMENT_TO_PROFILE = 2.0
 """Attributes of a document for each one of a profile, while no document has been seen."""
-MATRIX_ENTRIES = 2
+MATRIX_ENTRIES = 1.5
 """Entries per attribute from which a leaf is worth a matrix."""
-MATRIX_BYTES = 150
-"""The most bytes an entry may take in a matrix."""
-MAX_MATRIX = 65_536
-"""Entries of the largest matrix: positions in it are 16 bits."""
+MOST_INTERVALS = 64
+"""Intervals of an entry that may be in a matrix: each brings its attribute up to two more rows."""
 MIN_SIZE = 3
 """BE-Tree, 4.2: fewer entries than this make no partition."""
 

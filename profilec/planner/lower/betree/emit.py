@@ -11,21 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from profilec.planner.lower.betree.costs import MATRIX_BYTES, MATRIX_ENTRIES, MAX_MATRIX
-from profilec.planner.lower.betree.matrix import cuts_of, leaf_attributes, packed_rows, rows_of
+from profilec.planner.lower.betree.costs import MATRIX_ENTRIES, MOST_INTERVALS
+from profilec.planner.lower.betree.matrix import cuts_of, leaf_attributes, rows_of
 from profilec.planner.lower.betree.predicates import OPEN, SUBSUMED
+from profilec.planner.lower.betree.similar import WINDOW, attribute_sets, take_similar
 from profilec.runtime.kernels import allocating_kernel, inlined
 from profilec.runtime.matchers.betree.tree import (
+    ATTRIBUTE,
     FORM_LIST,
     FORM_MATRIX,
+    GROUP,
     HEADER,
-    LARGEST_LEAF,
+    LEAF_ENTRIES,
+    MOST_ATTRIBUTES,
+    N_LEAVES,
     N_NODES,
     N_SLOTS,
-    N_WORDS,
+    PARTS,
+    RECORD,
     ROOT,
 )
 
+DIRECT = 16
+"""Ranks for each cut up to which a matrix tells the row of every rank."""
 ANY_FORM, LISTS_ONLY, MATRICES_ONLY = range(3)
 MOST_GREEDY = 4096
 """Entries up to which a list's heads are chosen together."""
@@ -33,12 +41,11 @@ MOST_GREEDY = 4096
 
 @allocating_kernel
 def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, forms: int) -> Any:
-    """The arrays of a `Tree`: data, words, flips. `ids`: what the leaves say of each entry."""
+    """The arrays of a `Tree`: data, words. `ids`: what the leaves say of each entry."""
     n_nodes, n_edges, n_slots = nodes.sizes[0], nodes.sizes[1], len(slots.presence)
     data = np.zeros(HEADER + n_slots + 1024, np.int32)
     words = np.zeros(1024, np.uint64)
-    flips = np.zeros(1024, np.uint16)
-    at, n_words, n_flips, n_hits, largest = HEADER + n_slots, 0, 0, 0, 0
+    at, n_words, n_leaves, most_attributes = HEADER + n_slots, 0, 0, 0
     number_of = np.full(n_slots + 1, -1, np.int32)
     position = np.zeros(n_nodes, np.int32)
     directory = np.zeros(n_edges + 1, np.int32)
@@ -50,41 +57,33 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
         node = stack[n_stack]
         first_edge, last_edge = nodes.edge[node], nodes.edge[node] + nodes.n_edges[node]
         n_own = last_edge - first_edge if node else 0  # the root's edges stand in the header
-        entries = nodes.order[nodes.start[node] : nodes.end[node]]
-        n_list = list_size(predicates, intervals, entries)
-        data = with_room(data, at + 1 + 2 * n_own + n_list)
+        order, cut, n_matrices = shared_leaves(
+            predicates, slots, nodes.order[nodes.start[node] : nodes.end[node]], number_of, forms
+        )
+        n_node = 2 + 2 * n_own + len(cut) - 1
+        data = with_room(data, at + n_node)
         position[node] = at
-        data[at] = n_own
-        edges = at + 1
-        at += 1 + 2 * n_own
-        n_hits += (len(entries) + 63) >> 6
-        largest = max(largest, (len(entries) + 63) >> 6)
-        packed = False
-        if forms != LISTS_ONLY and 0 < len(entries) <= MAX_MATRIX:
-            asked = leaf_attributes(predicates, entries, number_of)
-            if len(asked) and (forms == MATRICES_ONLY or len(entries) >= MATRIX_ENTRIES * len(asked)):
+        data[at], data[at + 1] = n_own, len(cut) - 1
+        edges = at + 2
+        leaves = edges + 2 * n_own
+        at += n_node
+        n_leaves += len(cut) - 1
+        for leaf in range(len(cut) - 1):
+            entries = order[cut[leaf] : cut[leaf + 1]]
+            data[leaves + leaf] = at
+            if leaf < n_matrices:
+                asked, _ = leaf_attributes(predicates, entries, number_of)
                 cut_off, cuts = cuts_of(predicates, intervals, entries, asked, number_of)
-                if len(cuts) * ((len(entries) + 63) >> 6) <= 4 * MATRIX_BYTES * len(entries) or forms == MATRICES_ONLY:
-                    rows = rows_of(predicates, intervals, entries, asked, cut_off, cuts, number_of)
-                    whole, builds_on, flip_at, flipped = packed_rows(rows, cut_off)
-                    n_matrix = 4 + len(entries) + tables_size(slots, asked, cut_off)
-                    n_bytes = 4 * n_matrix + 8 * len(whole) * rows.shape[1] + 2 * len(flipped)
-                    if n_bytes <= MATRIX_BYTES * len(entries) or forms == MATRICES_ONLY:
-                        packed = True
-                        data = with_room(data, at + n_matrix)
-                        words = with_room(words, n_words + len(whole) * rows.shape[1])
-                        flips = with_room(flips, n_flips + len(flipped))
-                        data[at + 3] = n_words
-                        for r in range(len(whole)):
-                            words[n_words : n_words + rows.shape[1]] = rows[whole[r]]
-                            n_words += rows.shape[1]
-                        at = write_matrix(
-                            data, at, entries, ids, slots, asked, cut_off, cuts, builds_on, flip_at, n_flips
-                        )
-                        flips[n_flips : n_flips + len(flipped)] = flipped
-                        n_flips += len(flipped)
-        if not packed:
-            at = write_list(predicates, intervals, slots, data, at, entries, ids, number_of)
+                rows, absent = rows_of(predicates, intervals, entries, asked, cut_off, cuts, number_of)
+                data = with_room(data, at + PARTS + ATTRIBUTE * len(asked) + len(entries) + DIRECT * len(cuts))
+                words = with_room(words, n_words + len(rows))
+                at = write_matrix(data, at, entries, ids, slots, asked, cut_off, cuts, absent, n_words)
+                words[n_words : n_words + len(rows)] = rows
+                n_words += len(rows)
+                most_attributes = max(most_attributes, len(asked))
+            else:
+                data = with_room(data, at + list_size(predicates, intervals, entries))
+                at = write_list(predicates, intervals, slots, data, at, entries, ids, number_of)
         for edge in range(first_edge, last_edge):
             directory[edge] = at
             if node:
@@ -111,8 +110,55 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
         for t in range(targets_at, targets_at + data[targets_at - 1]):
             data[t] = position[data[t]]
     data[N_SLOTS], data[ROOT], data[N_NODES] = n_slots, position[0], n_nodes
-    data[N_WORDS], data[LARGEST_LEAF] = n_hits, largest
-    return data[:at].copy(), words[:n_words].copy(), flips[:n_flips].copy()
+    data[N_LEAVES], data[MOST_ATTRIBUTES] = n_leaves, most_attributes
+    return data[:at].copy(), words[:n_words].copy()
+
+
+@allocating_kernel
+def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, forms: int) -> Any:
+    """The entries of a node in the order of its leaves, where each leaf begins (and the last ends), and how many are
+    matrices: these come first."""
+    n = len(entries)
+    order, cut = np.empty(n, np.int32), np.empty(n + 1, np.int64)
+    n_ordered, n_leaves, n_rest = 0, 0, 0
+    rest, taken = np.empty(n, np.int32), np.empty(LEAF_ENTRIES, np.int64)
+    cut[0] = 0
+    for start in range(0, n, WINDOW):
+        window = entries[start : start + WINDOW]
+        free, n_free = np.empty(len(window), np.int64), 0
+        most = MOST_INTERVALS if forms == ANY_FORM else 1 << 30
+        sets, can, common = attribute_sets(predicates, window, number_of, most)
+        if forms != LISTS_ONLY:
+            for i in range(len(window)):
+                if can[i]:
+                    free[n_free] = i
+                    n_free += 1
+        votes = np.zeros(64 * sets.shape[1], np.int64)
+        is_left = np.ones(len(window), np.bool_)
+        while n_free:
+            n_taken, n_attributes, n_free = take_similar(sets, common, free, n_free, taken, votes)
+            if forms == ANY_FORM and n_taken < MATRIX_ENTRIES * n_attributes:
+                break
+            for t in range(n_taken):
+                order[n_ordered] = window[taken[t]]
+                is_left[taken[t]] = False
+                n_ordered += 1
+            n_leaves += 1
+            cut[n_leaves] = n_ordered
+        for i in range(len(window)):
+            if is_left[i]:
+                rest[n_rest] = window[i]
+                n_rest += 1
+    n_matrices = n_leaves
+    if n_rest:
+        _, group, _ = heads(predicates, slots, rest[:n_rest], number_of)
+        for i in np.argsort(group, kind="mergesort"):
+            order[n_ordered] = rest[i]
+            n_ordered += 1
+    while cut[n_leaves] < n:
+        n_leaves += 1
+        cut[n_leaves] = min(n, cut[n_leaves - 1] + LEAF_ENTRIES)
+    return order, cut[: n_leaves + 1], n_matrices
 
 
 @allocating_kernel
@@ -128,25 +174,10 @@ def with_room(array: Any, n: int) -> Any:
 @inlined
 def list_size(predicates: Any, intervals: Any, entries: Any) -> int:
     """An upper bound of the integers that a leaf takes as a predicate list."""
-    n = 4 + 8 * len(entries)
+    n = PARTS + 8 * len(entries)
     for entry in entries:
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
             n += 3 + 2 * (predicates.last[p] - predicates.first[p])
-    return n
-
-
-@inlined
-def is_direct(n_ranks: int, n_cuts: int) -> bool:
-    """Whether a table with an element for each rank takes no more room than cuts that are searched."""
-    return 2 * n_ranks <= 3 * n_cuts
-
-
-@inlined
-def tables_size(slots: Any, asked: Any, cut_off: Any) -> int:
-    n = 0
-    for a in range(len(asked)):
-        n_cuts, n_ranks = cut_off[a + 1] - cut_off[a], slots.n_ranks[asked[a]]
-        n += 3 + (2 * n_ranks if is_direct(n_ranks, n_cuts) else 3 * n_cuts)
     return n
 
 
@@ -160,41 +191,51 @@ def write_matrix(
     asked: Any,
     cut_off: Any,
     cuts: Any,
-    builds_on: Any,
-    flip_at: Any,
-    n_flips: int,
+    absent: Any,
+    n_words: int,
 ) -> int:
-    data[at], data[at + 1], data[at + 2] = len(entries), FORM_MATRIX, len(asked)
-    attribute = at + 4
-    table = attribute + 3 * len(asked)
-    for entry in entries:
-        data[table] = ids[entry]
-        table += 1
-    for a in range(len(asked)):
+    """`n_words`: where the rows are going to stand. Returns where the leaf ends."""
+    n_attributes = len(asked)
+    ids_at = at + PARTS + ATTRIBUTE * n_attributes
+    place = ids_at + len(entries)
+    data[at], data[at + 1], data[at + 2], data[at + 3] = len(entries), FORM_MATRIX, n_attributes, ids_at
+    for i in range(len(entries)):
+        data[ids_at + i] = ids[entries[i]]
+    for a in range(n_attributes):
+        attribute = at + PARTS + ATTRIBUTE * a
         first, n_cuts, n_ranks = cut_off[a], cut_off[a + 1] - cut_off[a], slots.n_ranks[asked[a]]
-        data[attribute], data[attribute + 2] = asked[a], table
+        data[attribute], data[attribute + 2], data[attribute + 3] = asked[a], place, n_words + first
+        data[attribute + 4] = signed(absent[a] & np.uint64(0xFFFFFFFF))
+        data[attribute + 5] = signed(absent[a] >> np.uint64(32))
         if is_direct(n_ranks, n_cuts):
-            data[attribute + 1] = -n_ranks
-            c = first
-            for rank in range(n_ranks):
-                while c + 1 < first + n_cuts and cuts[c + 1] <= rank:
-                    c += 1
-                table = write_row(data, table, builds_on[c], flip_at[c], n_flips)
+            data[attribute + 1] = -n_cuts
+            for quarter in range((n_ranks + 3) >> 2):
+                data[place + quarter] = 0
+            row = 0
+            for rank in range(1, n_ranks):
+                while row + 1 < n_cuts and cuts[first + row + 1] <= rank:
+                    row += 1
+                data[place + (rank >> 2)] |= signed(row << ((rank & 3) << 3))
+            place += (n_ranks + 3) >> 2
         else:
             data[attribute + 1] = n_cuts
-            for c in range(first, first + n_cuts):
-                data[table] = cuts[c]
-                table += 1
-            for c in range(first, first + n_cuts):
-                table = write_row(data, table, builds_on[c], flip_at[c], n_flips)
-        attribute += 3
-    return table
+            for c in range(n_cuts):
+                data[place + c] = cuts[first + c]
+            place += n_cuts
+    return place
 
 
 @inlined
-def write_row(data: Any, at: int, row: int, flip_at: int, n_flips: int) -> int:
-    data[at], data[at + 1] = row, flip_at + n_flips if flip_at >= 0 else -1
-    return at + 2
+def signed(half: Any) -> Any:
+    """The int32 with the bits of a number below 2**32."""
+    bits = np.int64(half)
+    return np.int32(bits - ((bits >> 31) << 32))
+
+
+@inlined
+def is_direct(n_ranks: int, n_cuts: int) -> bool:
+    """Whether the row of each rank, in a byte, takes no more room than the cuts."""
+    return n_cuts <= 256 and n_ranks <= DIRECT * n_cuts
 
 
 @allocating_kernel
@@ -204,26 +245,27 @@ def write_list(
     n = len(entries)
     head, group, n_groups = heads(predicates, slots, entries, number_of)
     order = np.argsort(group, kind="mergesort")
-    data[at], data[at + 1], data[at + 2] = n, FORM_LIST, n_groups
-    place = at + 3
-    records = place + 2 * n_groups
+    place = at + PARTS
+    records = place + GROUP * n_groups
+    ids_at = records + RECORD * n
+    data[at], data[at + 1], data[at + 2], data[at + 3] = n, FORM_LIST, n_groups, ids_at
     for i in range(n):
         p = head[order[i]]
         slot, low = len(slots.presence), 0
         if p >= 0:
             slot, low = predicates.slot[p], predicates.low[p]
-        data[records + 3 * i], data[records + 3 * i + 1] = low, predicates.high[p] if p >= 0 else 0
+        data[records + RECORD * i], data[records + RECORD * i + 1] = low, predicates.high[p] if p >= 0 else 0
         if i + 1 == n or group[order[i + 1]] != group[order[i]]:
             data[place], data[place + 1] = slot if low > 0 else ~slot, i + 1
-            place += 2
-    place = records + 3 * n
+            place += GROUP
+    place = ids_at + n
     for i in range(n):
         entry, p_head = entries[order[i]], head[order[i]]
-        data[records + 3 * i + 2] = place
-        data[place] = ids[entry]
+        data[records + RECORD * i + 2] = place
+        data[ids_at + i] = ids[entry]
         n_single, n_several = rest_length(predicates, entry, p_head)
-        data[place + 1], data[place + 2] = n_single, n_several
-        single = place + 3
+        data[place], data[place + 1] = n_single, n_several
+        single = place + 2
         several = single + 3 * n_single
         place = several + 3 * n_several
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
@@ -288,7 +330,7 @@ def heads(predicates: Any, slots: Any, entries: Any, number_of: Any) -> Any:
     asked = np.empty(0, np.int64)
     n_groups = 0
     if n <= MOST_GREEDY:
-        asked = leaf_attributes(predicates, entries, number_of)
+        asked, _ = leaf_attributes(predicates, entries, number_of)
         for a in range(len(asked)):
             number_of[asked[a]] = a
         score = np.zeros(len(asked))

@@ -30,7 +30,6 @@ from profilec.planner.lower.betree.costs import (
     NS_EDGE,
     NS_NODE,
     NS_ROW,
-    NS_WORD,
 )
 from profilec.planner.lower.betree.predicates import (
     COVERED,
@@ -227,7 +226,7 @@ def pays(predicates: Any, slots: Any, order: Any, start: int, end: int, work: An
     cut += NS_NODE + n_left * NS_CANDIDATE
     whole = NS_NODE + n * NS_CANDIDATE
     if n >= MATRIX_ENTRIES * n_touched:
-        whole = min(whole, NS_NODE + n_touched * (NS_ROW + ((n + 63) >> 6) * NS_WORD))
+        whole = min(whole, NS_NODE + n_touched * NS_ROW * ((n + 63) >> 6))
     return n_attributes > 0 and cut < whole
 
 

@@ -51,17 +51,18 @@ def bulk_load(
     if presence is None:
         asked = np.bincount(predicates.slot, minlength=n_slots)
         presence = np.minimum(1.0, costs.DOCUMENT_TO_PROFILE * asked / max(1, image.n_entries))
-    slots = Slots(presence, _n_ranks(image))
+    slots = Slots(presence, image.n_ranks)
     by_cost = max_cap is None
     if max_cap is None:
         max_cap = costs.max_cap(match_probability(predicates, slots))
     nodes = empty_nodes(_possible(predicates), len(predicates.slot))
     grow(predicates, intervals, slots, nodes, max_cap, by_cost)
     ids, special = entry_ids(image)
-    data, words, flips = emit(predicates, intervals, slots, nodes, ids, FORMS[leaves])
-    for array in (data, words, flips, special):
+    # PERF: copied, since numpy asks for large pages, and reading a tree is waiting for memory and for the page tables.
+    data, words = (np.array(column) for column in emit(predicates, intervals, slots, nodes, ids, FORMS[leaves]))
+    for array in (data, words, special):
         array.flags.writeable = False
-    return Tree(data, words, flips, special)
+    return Tree(data, words, special)
 
 
 def match_probability(predicates: Predicates, slots: Slots) -> float:
@@ -89,11 +90,6 @@ def entry_ids(image: Image) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     ids[special] = ~np.arange(len(special), dtype=np.int32)
     ids[simple] = image.entry_profiles[image.entry_profile_off[:-1][simple]]
     return ids, special
-
-
-def _n_ranks(image: Image) -> NDArray[np.int32]:
-    of_slots = [slot.constants.n_ranks for slot in image.slots]
-    return np.array([*of_slots, *[2] * len(image.patterns)], np.int32)
 
 
 class _Tests:

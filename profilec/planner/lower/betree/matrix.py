@@ -1,13 +1,10 @@
 """The matrix form of a leaf: for each attribute a bit row per elementary interval of the leaf's own predicates.
 
-In: the entries of a leaf. Out: its attributes, their cuts and rows; or that the rows would take too much room.
+In: the entries of a leaf. Out: its attributes, their cuts and rows.
 
-    cuts of `price`      0        10       11       31          predicates: price = 10, price BETWEEN 10 AND 30
-    rows                 0b00     0b11     0b10     0b00        a bit is set where the entry's predicate holds
-                         whole    whole    flips    whole       or where it has none on the attribute
-
-Neighbouring rows differ in the entries that have a bound between them, and mostly these are few: such a row is kept
-as the last whole row and the positions in which it differs.
+    `price`     absent   1        10       11       31          predicates: price = 10, price BETWEEN 10 AND 30
+    rows        0b00     0b00     0b11     0b10     0b00        a bit is set where the entry's predicate holds
+                                                                or where it has none on the attribute
 
 Source: Tatbul 2001, 4.1.2, over ranks and inside a leaf.
 """
@@ -19,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from profilec.planner.lower.betree.predicates import SUBSUMED
-from profilec.runtime.kernels import ONE, allocating_kernel, inlined, population, trailing_zeros
+from profilec.runtime.kernels import ONE, allocating_kernel, inlined
 
 
 @allocating_kernel
 def leaf_attributes(predicates: Any, entries: Any, number_of: Any) -> Any:
-    """The slots that a leaf's entries have predicates on, that of most entries first (so that few bits stay set).
+    """The slots that entries have predicates on, that of most entries first (so that few bits stay set), and how many
+    ask for each.
 
     `number_of[slot]` is -1 for all slots, before and after.
     """
@@ -43,12 +41,13 @@ def leaf_attributes(predicates: Any, entries: Any, number_of: Any) -> Any:
                 slots[number] = predicates.slot[p]
                 uses[number] += 1
     number_of[slots] = -1
-    return slots[np.argsort(slots - uses * (len(number_of) + 1))]
+    order = np.argsort(slots - uses * (len(number_of) + 1))
+    return slots[order], uses[order]
 
 
 @allocating_kernel
 def cuts_of(predicates: Any, intervals: Any, entries: Any, slots: Any, number_of: Any) -> Any:
-    """The first ranks of each attribute's elementary intervals, ascending from 0: offsets and cuts."""
+    """The first ranks of each attribute's elementary intervals, ascending from 1: offsets and cuts."""
     n = len(slots)
     off = np.zeros(n + 1, np.int64)
     for a in range(n):
@@ -59,14 +58,14 @@ def cuts_of(predicates: Any, intervals: Any, entries: Any, slots: Any, number_of
             if predicates.state[p] != SUBSUMED:
                 off[number_of[predicates.slot[p]] + 1] += 2 * (predicates.last[p] - predicates.first[p])
     off = np.cumsum(off)
-    cuts = np.zeros(off[n], np.int32)
+    cuts = np.ones(off[n], np.int32)
     place = off[:n] + 1
     for entry in entries:
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
             if predicates.state[p] != SUBSUMED:
                 a = number_of[predicates.slot[p]]
                 for v in range(predicates.first[p], predicates.last[p]):
-                    cuts[place[a]] = intervals.low[v]
+                    cuts[place[a]] = max(1, intervals.low[v])
                     cuts[place[a] + 1] = intervals.high[v] + 1
                     place[a] += 2
     kept = np.zeros(n + 1, np.int64)
@@ -84,83 +83,51 @@ def cuts_of(predicates: Any, intervals: Any, entries: Any, slots: Any, number_of
 
 @allocating_kernel
 def rows_of(predicates: Any, intervals: Any, entries: Any, slots: Any, cut_off: Any, cuts: Any, number_of: Any) -> Any:
-    """A row per cut."""
-    n_words = (len(entries) + 63) >> 6
-    rows = np.zeros((len(cuts), n_words), np.uint64)
-    asked = np.zeros(len(slots), np.int64)
-    for a in range(len(slots)):
+    """A row per cut, and one per attribute for its absence."""
+    n_slots = len(slots)
+    rows, absent = np.zeros(len(cuts), np.uint64), np.zeros(n_slots, np.uint64)
+    open_rows, asked = np.zeros(len(cuts) + 1, np.uint64), np.zeros(n_slots, np.int64)
+    for a in range(n_slots):
         number_of[slots[a]] = a
     for i in range(len(entries)):
         entry = entries[i]
-        word = i >> 6
-        bit = ONE << np.uint64(i & 63)
+        bit = ONE << np.uint64(i)
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
             if predicates.state[p] == SUBSUMED:
                 continue
             a = number_of[predicates.slot[p]]
-            own = cuts[cut_off[a] : cut_off[a + 1]]
+            first, last = cut_off[a], cut_off[a + 1]
+            own = cuts[first:last]
             again = asked[a] == i + 1  # a second predicate on the attribute: both must hold
             asked[a] = i + 1
-            c = 0
+            open_rows[first:last] = 0
+            holds_absent = False
             for v in range(predicates.first[p], predicates.last[p]):
-                low = np.searchsorted(own, intervals.low[v])
-                if again:
-                    clear(rows, cut_off[a] + c, cut_off[a] + low, word, bit)
-                c = low
+                holds_absent |= intervals.low[v] == 0
+                c = np.searchsorted(own, max(1, intervals.low[v]))
                 while c < len(own) and own[c] <= intervals.high[v]:
-                    if not again:
-                        rows[cut_off[a] + c, word] |= bit
+                    open_rows[first + c] = bit
                     c += 1
             if again:
-                clear(rows, cut_off[a] + c, cut_off[a + 1], word, bit)
-        for a in range(len(slots)):
+                for c in range(first, last):
+                    rows[c] &= open_rows[c] | ~bit
+                if not holds_absent:
+                    absent[a] &= ~bit
+            else:
+                for c in range(first, last):
+                    rows[c] |= open_rows[c]
+                if holds_absent:
+                    absent[a] |= bit
+        for a in range(n_slots):
             if asked[a] != i + 1:
-                for c in range(cut_off[a], cut_off[a + 1]):
-                    rows[c, word] |= bit
-    for a in range(len(slots)):
+                absent[a] |= bit
+                add_to_rows(rows, cut_off[a], cut_off[a + 1], bit)
+    for a in range(n_slots):
         number_of[slots[a]] = -1
-    return rows
+    return rows, absent
 
 
 @inlined
-def clear(rows: Any, start: int, end: int, word: int, bit: Any) -> None:
-    for c in range(start, end):
-        rows[c, word] &= ~bit
-
-
-@allocating_kernel
-def packed_rows(rows: Any, cut_off: Any) -> Any:
-    """Of each cut: the whole row that it builds on, and where the bits that it flips stand in `flips` (-1: none).
-
-    Returns the numbers of the rows that stay whole, both columns, and flips: a count, then as many positions.
-    """
-    n_cuts, n_words = rows.shape
-    whole = np.empty(n_cuts, np.int32)
-    builds_on, flip_at = np.empty(n_cuts, np.int32), np.full(n_cuts, -1, np.int32)
-    flips = np.empty(n_cuts * (2 * n_words + 1), np.uint16)
-    n_whole, n_flips, a = 0, 0, 0
-    for c in range(n_cuts):
-        is_first = False
-        while cut_off[a] == c:
-            is_first = True
-            a += 1
-        differing = 0
-        if not is_first:
-            base = whole[n_whole - 1]
-            for w in range(n_words):
-                differing += population(rows[c, w] ^ rows[base, w])
-        if is_first or differing > 2 * n_words:
-            whole[n_whole] = c
-            n_whole += 1
-        elif differing:
-            flip_at[c] = n_flips
-            flips[n_flips] = differing
-            n_flips += 1
-            for w in range(n_words):
-                word = rows[c, w] ^ rows[base, w]
-                while word:
-                    flips[n_flips] = (w << 6) + trailing_zeros(word)
-                    n_flips += 1
-                    word &= word - ONE
-        builds_on[c] = n_whole - 1
-    return whole[:n_whole], builds_on, flip_at, flips[:n_flips]
+def add_to_rows(rows: Any, first: int, last: int, bit: Any) -> None:
+    for c in range(first, last):
+        rows[c] |= bit

@@ -12,76 +12,107 @@ Documents are taken by chunks, so that their dense ranks and bits stay near. Thr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, kernel, population, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.leaf import check, ids_of, look_at
-from profilec.runtime.matchers.betree.match import ahead, set_bit, take_bits
+from profilec.runtime.matchers.betree.leaf import begin, check_bodies, rows_of
+from profilec.runtime.matchers.betree.match import AT_ONCE, set_bit, take_bits
 from profilec.runtime.matchers.betree.settle import HANDED_BACK, set_profiles, settled
-from profilec.runtime.matchers.betree.tree import LARGEST_LEAF, N_NODES, N_SLOTS
-from profilec.runtime.matchers.betree.walk import walk
+from profilec.runtime.matchers.betree.tree import FORM_LIST, MOST_ATTRIBUTES, N_LEAVES, N_NODES, N_SLOTS
+from profilec.runtime.matchers.betree.walk import leaves_of, walk
 
 MOST_DOCUMENTS = 1024
 MOST_RANKS = 2_000_000
 """Documents of a chunk, and cells of their dense ranks."""
+AHEAD = 6
+"""Pairs between which memory is asked for and read."""
 _DIGIT = 11
 
 
-@allocating_kernel
+class FoundBatch(NamedTuple):
+    """CSR of profiles, ascending in each document, and of special entries, by number, that Python has to decide."""
+
+    off: NDArray[np.int64]
+    profiles: NDArray[np.int32]
+    handed_off: NDArray[np.int64]
+    handed: NDArray[np.int32]
+
+
 def match_batch(
-    off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, flips: Any, tables: Any, n_profiles: int
-) -> Any:
+    off: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    document_ranks: NDArray[np.int32],
+    data: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    tables: Any,
+    n_profiles: int,
+) -> FoundBatch:
     """Documents `off[i] .. off[i + 1]` of `slots, document_ranks`.
 
-    Returns int64[n + 1] offsets and int32 profiles ascending in each document; and likewise the special entries handed
-    back, by number.
+    PERF: answers are made room for here, since numpy asks for large pages, and writing them is most of the work where
+    many profiles match.
+    """
+    n_documents = len(off) - 1
+    size = max(1, min(MOST_DOCUMENTS, MOST_RANKS // (int(data[N_SLOTS]) + 1), n_documents))
+    out_off, handed_off = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents + 1, np.int64)
+    profiles, handed = [], []
+    for start in range(0, n_documents, size):
+        stop = min(start + size, n_documents)
+        pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words)
+        most, most_handed = most_found(tables, pairs.hits, pairs.off, n_profiles)
+        out, own_handed = np.empty(most + 2, np.int32), np.empty(most_handed, np.int32)
+        read_all(
+            data, tables, pairs, n_profiles, out, own_handed, out_off[start : stop + 1], handed_off[start : stop + 1]
+        )
+        profiles.append(out[: out_off[stop] - out_off[start]])
+        handed.append(own_handed[: handed_off[stop] - handed_off[start]])
+    return FoundBatch(out_off, joined(profiles), handed_off, joined(handed))
+
+
+def joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """One array of all; PERF: a single one as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int32), *parts])
+
+
+class Pairs(NamedTuple):
+    """The leaves that documents reach: those of document d are `off[d] .. off[d + 1]`, and the entries of each that
+    hold are the bits of `hits`. `ranks`: a dense row for each document."""
+
+    off: NDArray[np.int64]
+    leaves: NDArray[np.int32]
+    hits: NDArray[np.uint64]
+    ranks: NDArray[np.int32]
+
+
+@allocating_kernel
+def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any) -> Any:
+    """Walks and checks for a chunk of documents.
 
     PERF: this only makes room; the loops are in kernels that do not allocate, since others count references.
     """
-    n_documents = len(off) - 1
-    n_ranks = data[N_SLOTS] + 1
-    n_words = (n_profiles + 63) >> 6
-    bits, summary = np.zeros(n_words, np.uint64), np.zeros((n_words + 63) >> 6, np.uint64)
-    queue, row = np.empty(data[N_NODES], np.int32), np.empty(data[LARGEST_LEAF] + 1, np.uint64)
-    out_off, out = np.zeros(n_documents + 1, np.int64), np.empty(1024, np.int32)
-    handed_off, handed = np.zeros(n_documents + 1, np.int64), np.empty(16, np.int32)
-    size = max(1, min(MOST_DOCUMENTS, MOST_RANKS // n_ranks, n_documents))
-    ranks = np.zeros((size, n_ranks), np.int32)
-    leaves, owner, hits_at = np.empty(64 * size, np.int32), np.empty(64 * size, np.int32), np.empty(64 * size, np.int64)
-    hits = np.empty(256 * size, np.uint64)
-    pair_off = np.zeros(size + 1, np.int64)
-    n = np.zeros(4, np.int64)
-    for start in range(0, n_documents, size):
-        stop = min(size, n_documents - start)
-        n[PAIRS], n[HITS] = 0, 0
-        done = 0
-        while True:
-            done = reach(
-                off[start:], slots, document_ranks, done, stop, data, ranks, queue, leaves, owner, hits_at, pair_off, n
-            )
-            if done == stop:
-                break
-            longer = n[PAIRS] + data[N_NODES]
-            leaves, owner, hits_at = with_room(leaves, longer), with_room(owner, longer), with_room(hits_at, longer)
-        hits = with_room(hits, n[HITS])
-        check_pairs(data, words, flips, leaves, hits_at, owner, by_leaf(leaves, n[PAIRS]), ranks, hits, row)
-        for d in range(stop):
-            most = count_found(data, tables, leaves, hits_at, pair_off[d], pair_off[d + 1], hits)
-            out = with_room(out, n[OUT] + min(most, n_profiles) + 2)
-            handed = with_room(handed, n[HANDED] + most)
-            read_off(
-                data, tables, leaves, hits_at, pair_off[d], pair_off[d + 1], hits, ranks[d], bits, summary, handed, n
-            )
-            n[OUT] = take_bits(bits, summary, out, n[OUT])
-            out_off[start + d + 1], handed_off[start + d + 1] = n[OUT], n[HANDED]
-        forget(off[start:], slots, stop, ranks)
-    return out_off, out[: n[OUT]].copy(), handed_off, handed[: n[HANDED]].copy()
-
-
-PAIRS, HITS, OUT, HANDED = range(4)
-"""What `n` counts: pairs of leaf and document, words of hits, profiles found, entries handed back."""
+    n_documents, n_ranks = len(off) - 1, data[N_SLOTS] + 1
+    queue, reached = np.empty(data[N_NODES], np.int32), np.empty(data[N_LEAVES], np.int32)
+    ranks = np.zeros((n_documents, n_ranks), np.int32)
+    present = np.zeros((n_documents, (n_ranks + 63) >> 6), np.uint64)
+    leaves, owner = np.empty(64 * n_documents, np.int32), np.empty(64 * n_documents, np.int32)
+    pair_off = np.zeros(n_documents + 1, np.int64)
+    done = 0
+    while True:
+        done = reach(off, slots, document_ranks, done, data, ranks, present, queue, reached, leaves, owner, pair_off)
+        if done == n_documents:
+            break
+        longer = pair_off[done] + len(reached)
+        leaves, owner = with_room(leaves, longer), with_room(owner, longer)
+    n_pairs = pair_off[n_documents]
+    hits = np.empty(n_pairs, np.uint64)
+    rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
+    order = by_leaf(leaves, n_pairs)
+    found = np.empty(AT_ONCE, np.uint64)
+    check_pairs(data, words, leaves[order], owner[order], order, ranks, present, hits, rows, found)
+    return Pairs(pair_off, leaves, hits, ranks)
 
 
 @kernel
@@ -90,73 +121,84 @@ def reach(
     slots: Any,
     document_ranks: Any,
     done: int,
-    stop: int,
     data: Any,
     ranks: Any,
+    present: Any,
     queue: Any,
+    reached: Any,
     leaves: Any,
     owner: Any,
-    hits_at: Any,
     pair_off: Any,
-    n: Any,
 ) -> int:
-    """Walks for documents done .. stop; returns the first for whose leaves there was no room."""
-    for d in range(done, stop):
+    """Walks for documents from `done` on; returns the first for whose leaves there was no room."""
+    for d in range(done, len(off) - 1):
         first, last = off[d], off[d + 1]
         own = ranks[d]
         for i in range(first, last):
             own[slots[i]] = document_ranks[i]
-        n_reached = walk(data, slots[first:last], document_ranks[first:last], last - first, own, queue)
-        if n[PAIRS] + n_reached > len(leaves):
+            present[d, slots[i] >> 6] |= ONE << np.uint64(slots[i] & 63)
+        n_nodes = walk(data, slots[first:last], document_ranks[first:last], last - first, own, queue)
+        n_leaves = leaves_of(data, queue, n_nodes, reached, 0)
+        pair = pair_off[d]
+        if pair + n_leaves > len(leaves):
             return d
-        for q in range(n_reached):
-            leaf = queue[q] + 1 + 2 * data[queue[q]]
-            if data[leaf]:
-                pair = n[PAIRS]
-                leaves[pair], owner[pair], hits_at[pair] = leaf, d, n[HITS]
-                n[HITS] += (data[leaf] + 63) >> 6
-                n[PAIRS] += 1
-        pair_off[d + 1] = n[PAIRS]
-    return stop
+        for q in range(n_leaves):
+            leaves[pair + q], owner[pair + q] = reached[q], d
+        pair_off[d + 1] = pair + n_leaves
+    return len(off) - 1
 
 
 @kernel
 def check_pairs(
     data: Any,
     words: Any,
-    flips: Any,
     leaves: Any,
-    hits_at: Any,
     owner: Any,
     order: Any,
     ranks: Any,
+    present: Any,
     hits: Any,
-    row: Any,
+    rows: Any,
+    found: Any,
 ) -> None:
-    """Checks every (leaf, document), the documents of a leaf one after another."""
-    for i in range(len(order)):
-        if i + 4 < len(order):
-            prefetch(data, leaves[order[i + 4]])
-        if i + 2 < len(order) and leaves[order[i + 2]] != leaves[order[i + 1]]:
-            ahead(data, leaves[order[i + 2]])
-        pair = order[i]
-        leaf, at, own = leaves[pair], hits_at[pair], ranks[owner[pair]]
-        n_words = look_at(data, words, flips, leaf, own, hits, at)
-        if n_words:
-            n_words = check(data, words, flips, leaf, own, hits, at, row)
-        if n_words == 0:
-            for w in range(at, at + ((data[leaf] + 63) >> 6)):
-                hits[w] = 0
+    """hits[order[i]]: the entries of leaves[i] that hold for document owner[i]. A leaf's documents come together."""
+    ends = AT_ONCE * data[MOST_ATTRIBUTES]
+    for start in range(0, len(order), AT_ONCE):
+        stop = min(len(order), start + AT_ONCE)
+        for i in range(stop, min(len(order), stop + AT_ONCE)):
+            prefetch(present[owner[i]], 0)
+            if leaves[i] != leaves[i - 1]:
+                for line in range(leaves[i], leaves[i] + 64, 16):
+                    prefetch(data, line)
+        for i in range(start, stop):
+            found[i - start] = begin(data, leaves[i], ranks[owner[i]], present[owner[i]])
+        n_rows = 0
+        for i in range(start, stop):
+            if found[i - start] and data[leaves[i] + 1] != FORM_LIST:
+                n_rows = rows_of(data, words, leaves[i], ranks[owner[i]], present[owner[i]], rows, n_rows)
+            rows[ends + i - start] = n_rows
+        row = 0
+        for i in range(start, stop):
+            holds = found[i - start]
+            if holds and data[leaves[i] + 1] == FORM_LIST:
+                holds = check_bodies(data, leaves[i], ranks[owner[i]], holds)
+            while row < rows[ends + i - start]:
+                holds &= words[rows[row]]
+                row += 1
+            hits[order[i]] = holds
 
 
 @kernel
-def count_found(data: Any, tables: Any, leaves: Any, hits_at: Any, first: int, last: int, hits: Any) -> int:
-    """The most profiles that the pairs of a document may give."""
-    most = 0
-    for pair in range(first, last):
-        for w in range(hits_at[pair], hits_at[pair] + ((data[leaves[pair]] + 63) >> 6)):
-            most += population(hits[w])
-    return most * most_profiles(tables)
+def most_found(tables: Any, hits: Any, pair_off: Any, n_profiles: int) -> Any:
+    """The most profiles and the most entries that a chunk may give."""
+    most, n_entries = 0, 0
+    for d in range(len(pair_off) - 1):
+        n_found = 0
+        for pair in range(pair_off[d], pair_off[d + 1]):
+            n_found += population(hits[pair])
+        n_entries += n_found
+        most += min(n_profiles, n_found * most_profiles(tables))
+    return most, n_entries
 
 
 @inlined
@@ -165,46 +207,60 @@ def most_profiles(tables: Any) -> int:
     return tables.most[0]
 
 
+@allocating_kernel
+def read_all(
+    data: Any, tables: Any, pairs: Any, n_profiles: int, out: Any, handed: Any, out_off: Any, handed_off: Any
+) -> None:
+    """Fills `out` and `handed`, and goes on with their offsets from where the last chunk ended."""
+    n_words = (n_profiles + 63) >> 6
+    bits, summary = np.zeros(n_words, np.uint64), np.zeros((n_words + 63) >> 6, np.uint64)
+    read_off(
+        data, tables, pairs.off, pairs.leaves, pairs.hits, pairs.ranks, bits, summary, out, handed, out_off, handed_off
+    )
+
+
 @kernel
 def read_off(
     data: Any,
     tables: Any,
+    pair_off: Any,
     leaves: Any,
-    hits_at: Any,
-    first: int,
-    last: int,
     hits: Any,
     ranks: Any,
     bits: Any,
     summary: Any,
+    out: Any,
     handed: Any,
-    n: Any,
+    out_off: Any,
+    handed_off: Any,
 ) -> None:
-    """Sets the bits of the profiles that a document's pairs give, and appends the entries handed back."""
-    for pair in range(first, last):
-        leaf = leaves[pair]
-        ids, stride = ids_of(data, leaf)
-        for w in range((data[leaf] + 63) >> 6):
-            found = hits[hits_at[pair] + w]
-            while found:
-                id = ids + stride * ((w << 6) + trailing_zeros(found))
-                id = data[id if stride == 1 else data[id]]
-                found &= found - ONE
-                if id >= 0:
-                    set_bit(bits, summary, id)
-                elif tables.kind[~id] == HANDED_BACK:
-                    handed[n[HANDED]] = ~id
-                    n[HANDED] += 1
-                elif settled(tables, ~id, ranks):
-                    set_profiles(tables, ~id, bits, summary)
-
-
-@kernel
-def forget(off: Any, slots: Any, stop: int, ranks: Any) -> None:
-    """Empties the dense ranks of documents 0 .. stop."""
-    for d in range(stop):
-        for i in range(off[d], off[d + 1]):
-            ranks[d, slots[i]] = 0
+    """Of each document, what its pairs give: the bits of profiles, taken in order, and the entries handed back."""
+    n_out, n_handed = 0, 0
+    for d in range(len(pair_off) - 1):
+        last = pair_off[d + 1]
+        for pair in range(pair_off[d], last):
+            if pair + AHEAD < last and hits[pair + AHEAD]:
+                prefetch(data, leaves[pair + AHEAD] + 3)
+            if pair + 2 < last and hits[pair + 2]:
+                ids = data[leaves[pair + 2] + 3]
+                for line in range(ids, ids + 64, 16):
+                    prefetch(data, line)
+            holds = hits[pair]
+            if holds:
+                first_id = np.uint64(data[leaves[pair] + 3])
+                while holds:
+                    id = data[first_id + np.uint64(trailing_zeros(holds))]
+                    holds &= holds - ONE
+                    if id >= 0:
+                        set_bit(bits, summary, id)
+                    elif tables.kind[~id] == HANDED_BACK:
+                        handed[n_handed] = ~id
+                        n_handed += 1
+                    elif settled(tables, ~id, ranks[d]):
+                        set_profiles(tables, ~id, bits, summary)
+        n_out = take_bits(bits, summary, out, n_out)
+        out_off[d + 1] = out_off[0] + n_out
+        handed_off[d + 1] = handed_off[0] + n_handed
 
 
 @allocating_kernel

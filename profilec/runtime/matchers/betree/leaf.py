@@ -1,9 +1,9 @@
 """Checking a leaf: which of its entries have all their open predicates satisfied.
 
-In: a leaf and a document's dense ranks. Out: one bit per entry of the leaf, in `hits`. `tree.py` draws the forms.
+In: a leaf and a document's dense ranks. Out: one word, a bit per entry. `tree.py` draws the forms.
 
-PERF: of a list, the heads of all entries stand together, so that most entries cost one comparison in memory
-read in order; of a matrix, 64 entries cost one AND per attribute, and it ends when no bit is left.
+PERF: a leaf that is not in the cache is checked in steps, between which others have theirs, so that memory is asked
+for ahead: `begin` with what stands at the front of a leaf, then `rows_of`, then `finish`. `check` is all of them.
 """
 
 from __future__ import annotations
@@ -13,97 +13,114 @@ from typing import Any
 import numpy as np
 
 from profilec.runtime.kernels import ONE, inlined, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.tree import FORM_LIST
+from profilec.runtime.matchers.betree.tree import ATTRIBUTE, FORM_LIST, GROUP, LEAF_ENTRIES, PARTS, RECORD
 
 
 @inlined
-def look_at(data: Any, words: Any, flips: Any, leaf: int, ranks: Any, hits: Any, at: int) -> int:
-    """The first half of checking a leaf: what needs little memory, while the rest is fetched.
+def is_present(present: Any, slot: int) -> bool:
+    number = np.uint64(np.uint32(slot))
+    return (present[number >> np.uint64(6)] >> (number & np.uint64(63))) & ONE != 0
 
-    hits[at : at + n_words]: of a list, the entries whose head holds. Returns n_words; 0 where that is already none.
-    """
+
+@inlined
+def begin(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
+    """The entries that may still hold: of a list, those whose heads do; of a matrix, those that miss no attribute."""
     if data[leaf + 1] == FORM_LIST:
-        return check_heads(data, leaf, ranks, hits, at)
-    n_words = (data[leaf] + 63) >> 6
-    base = np.int64(data[leaf + 3])
-    for attribute in range(leaf + 4, leaf + 4 + 3 * data[leaf + 2], 3):
-        row = row_of(data, ranks, attribute)
-        prefetch(words, base + np.int64(data[row]) * n_words)
-        prefetch(flips, data[row + 1])
-    return n_words
+        return check_heads(data, leaf, ranks, present)
+    found = all_entries(data, leaf)
+    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
+        if not is_present(present, data[attribute]):
+            found &= row_if_absent(data, attribute)
+        else:
+            n_cuts, cuts = data[attribute + 1], data[attribute + 2]
+            if n_cuts < 0:
+                prefetch(data, cuts + (ranks[data[attribute]] >> 2))
+            else:
+                prefetch(data, cuts)
+                prefetch(data, cuts + n_cuts - 1)
+    return found
 
 
 @inlined
-def check(data: Any, words: Any, flips: Any, leaf: int, ranks: Any, hits: Any, at: int, row: Any) -> int:
-    """The second half: hits[at : at + n_words] has a bit for each entry of which all predicates hold.
-
-    Returns n_words; 0 where there is none. `row` is scratch for as many words.
-    """
-    if data[leaf + 1] == FORM_LIST:
-        return check_bodies(data, leaf, ranks, hits, at)
-    return check_matrix(data, words, flips, leaf, ranks, hits, at, row)
+def rows_of(data: Any, words: Any, leaf: int, ranks: Any, present: Any, rows: Any, n: int) -> int:
+    """Appends the positions of the rows that a matrix is left with to `rows`; returns its new length."""
+    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
+        if is_present(present, data[attribute]):
+            row = row_of(data, attribute, ranks[data[attribute]])
+            prefetch(words, row)
+            rows[n] = row
+            n += 1
+    return n
 
 
 @inlined
-def check_heads(data: Any, leaf: int, ranks: Any, hits: Any, at: int) -> int:
-    n_words = (data[leaf] + 63) >> 6
-    records = leaf + 3 + 2 * data[leaf + 2]
-    for word in range(n_words):
-        hits[at + word] = 0
-    n_alive = 0
+def all_entries(data: Any, leaf: int) -> Any:
+    return ~np.uint64(0) >> np.uint64(LEAF_ENTRIES - data[leaf])
+
+
+@inlined
+def row_if_absent(data: Any, attribute: int) -> Any:
+    return np.uint64(np.uint32(data[attribute + 4])) | np.uint64(np.uint32(data[attribute + 5])) << np.uint64(32)
+
+
+@inlined
+def row_of(data: Any, attribute: int, rank: int) -> int:
+    """Where the row of a matrix's attribute for a rank > 0 is: the first cut is 1."""
+    n_cuts, cuts = data[attribute + 1], data[attribute + 2]
+    if n_cuts < 0:
+        return data[attribute + 3] + ((data[cuts + (rank >> 2)] >> ((rank & 3) << 3)) & 255)
+    return data[attribute + 3] + last_cut(data, rank, cuts, n_cuts)
+
+
+@inlined
+def check_heads(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
+    """The entries of a list whose heads hold."""
+    found = np.uint64(0)
+    records = leaf + PARTS + GROUP * data[leaf + 2]
     i = 0
-    for group in range(leaf + 3, records, 2):
+    for group in range(leaf + PARTS, records, GROUP):
         slot, end = data[group], data[group + 1]
-        rank = ranks[slot if slot >= 0 else ~slot]
-        if rank > 0 or slot < 0:
+        if slot < 0 or is_present(present, slot):
+            rank = ranks[slot if slot >= 0 else ~slot]
             while i < end:
-                record = records + 3 * i
+                record = records + RECORD * i
                 if (data[record] <= rank) & (rank <= data[record + 1]):
                     prefetch(data, data[record + 2])
-                    hits[at + (i >> 6)] |= ONE << np.uint64(i & 63)
-                    n_alive += 1
+                    prefetch(data, data[record + 2] + 15)
+                    found |= ONE << np.uint64(i)
                 i += 1
         i = end
-    return n_words if n_alive else 0
+    return found
 
 
 @inlined
-def check_bodies(data: Any, leaf: int, ranks: Any, hits: Any, at: int) -> int:
-    n_words = (data[leaf] + 63) >> 6
-    records = leaf + 3 + 2 * data[leaf + 2]
-    found = np.uint64(0)
-    for word in range(n_words):
-        bits = hits[at + word]
-        open_bits = bits
-        while open_bits:
-            if not body_holds(data, ranks, data[records + 3 * ((word << 6) + trailing_zeros(open_bits)) + 2]):
-                bits ^= open_bits & (~open_bits + ONE)
-            open_bits &= open_bits - ONE
-        hits[at + word] = bits
-        found |= bits
-    return n_words if found else 0
-
-
-@inlined
-def ids_of(data: Any, leaf: int) -> Any:
-    """Where a leaf's first id stands, and how far the next is. Of a list: where the place of its body does."""
-    n_parts = data[leaf + 2]
-    if data[leaf + 1] == FORM_LIST:
-        return leaf + 3 + 2 * n_parts + 2, 3
-    return leaf + 4 + 3 * n_parts, 1
+def check_bodies(data: Any, leaf: int, ranks: Any, found: Any) -> Any:
+    """Of the entries of a list whose heads hold, those whose bodies do."""
+    records = leaf + PARTS + GROUP * data[leaf + 2]
+    left = found
+    while left:
+        if not body_holds(data, ranks, data[records + RECORD * trailing_zeros(left) + 2]):
+            found ^= left & (~left + ONE)
+        left &= left - ONE
+    return found
 
 
 @inlined
 def body_holds(data: Any, ranks: Any, body: int) -> bool:
-    """Whether all predicates of the rest hold: those of one interval, then the others."""
-    at = body + 3
-    last = at + 3 * data[body + 1]
+    """Whether all predicates of the rest hold: those of one interval, then the others.
+
+    PERF: mostly all do, and a guess is dearer than another comparison.
+    """
+    at = body + 2
+    last = at + 3 * data[body]
+    holds = True
     while at < last:
         rank = ranks[data[at]]
-        if (rank < data[at + 1]) | (rank > data[at + 2]):
-            return False
+        holds &= (data[at + 1] <= rank) & (rank <= data[at + 2])
         at += 3
-    last += 3 * data[body + 2]
+    if not holds:
+        return False
+    last += 3 * data[body + 1]
     while at < last:
         if not is_listed(data, ranks[data[at]], data[at + 1], data[at + 2]):
             return False
@@ -123,7 +140,10 @@ def is_listed(data: Any, rank: int, at: int, n: int) -> bool:
 
 @inlined
 def last_at_most(data: Any, rank: int, start: int, n: int) -> int:
-    """The number of the last of n ascending elements that is <= rank; -1 if none is."""
+    """The number of the last of n ascending elements that is <= rank; -1 if none is.
+
+    PERF: with guesses, since what is guessed is fetched ahead: the elements are mostly not in the cache.
+    """
     low, high = 0, n
     while low < high:
         middle = (low + high) >> 1
@@ -135,37 +155,14 @@ def last_at_most(data: Any, rank: int, start: int, n: int) -> int:
 
 
 @inlined
-def check_matrix(data: Any, words: Any, flips: Any, leaf: int, ranks: Any, hits: Any, at: int, row: Any) -> int:
-    n_words = (data[leaf] + 63) >> 6
-    base = np.int64(data[leaf + 3])
-    for w in range(n_words):
-        hits[at + w] = ~np.uint64(0)
-    for attribute in range(leaf + 4, leaf + 4 + 3 * data[leaf + 2], 3):
-        place = row_of(data, ranks, attribute)
-        first_word = base + np.int64(data[place]) * n_words
-        flip = data[place + 1]
-        alive = np.uint64(0)
-        if flip < 0:
-            for w in range(n_words):
-                hits[at + w] &= words[first_word + w]
-                alive |= hits[at + w]
-        else:
-            for w in range(n_words):
-                row[w] = words[first_word + w]
-            for f in range(flip + 1, flip + 1 + flips[flip]):
-                row[flips[f] >> 6] ^= ONE << np.uint64(flips[f] & 63)
-            for w in range(n_words):
-                hits[at + w] &= row[w]
-                alive |= hits[at + w]
-        if not alive:
-            return 0
-    return n_words
+def last_cut(data: Any, rank: int, start: int, n: int) -> int:
+    """The same where the first element is <= rank.
 
-
-@inlined
-def row_of(data: Any, ranks: Any, attribute: int) -> int:
-    """Where the row of a matrix's attribute for the document's rank is told."""
-    rank, n_cuts, table = ranks[data[attribute]], data[attribute + 1], data[attribute + 2]
-    if n_cuts < 0:
-        return table + 2 * rank
-    return table + n_cuts + 2 * last_at_most(data, rank, table, n_cuts)
+    PERF: as many steps whatever the rank, none of them guessed: these elements are in the cache.
+    """
+    place = start
+    while n > 1:
+        half = n >> 1
+        place += half * (data[place + half] <= rank)
+        n -= half
+    return place - start

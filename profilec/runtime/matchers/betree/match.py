@@ -1,6 +1,6 @@
-"""Matching with a tree: one document, or a batch.
+"""Matching with a tree: one document.
 
-In: sparse documents. Out: the ordinals of matching profiles, ascending.
+In: a sparse document. Out: the ordinals of matching profiles, ascending.
 
 The profiles found are bits, with a bit per 64 of these words on top, and are read off in order: that sorts them,
 and one found through several entries is found once. Special entries are told apart, by number; `settle.py` goes on
@@ -14,106 +14,108 @@ from typing import Any
 import numpy as np
 
 from profilec.runtime.kernels import ONE, inlined, kernel, population, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.leaf import check, ids_of, look_at
-from profilec.runtime.matchers.betree.tree import FORM_LIST, N_NODES, N_SLOTS, N_WORDS
-from profilec.runtime.matchers.betree.walk import walk
+from profilec.runtime.matchers.betree.leaf import begin, check_bodies, rows_of
+from profilec.runtime.matchers.betree.tree import (
+    FORM_LIST,
+    GROUP,
+    MOST_ATTRIBUTES,
+    N_LEAVES,
+    N_NODES,
+    N_SLOTS,
+    PARTS,
+)
+from profilec.runtime.matchers.betree.walk import leaves_of, walk
+
+AT_ONCE = 32
+"""Leaves that are checked step by step together."""
 
 
 @kernel
 def match_document(
-    slots: Any,
-    document_ranks: Any,
-    n_slots: int,
-    data: Any,
-    words: Any,
-    flips: Any,
-    ints: Any,
-    longs: Any,
-    n_profiles: int,
+    slots: Any, document_ranks: Any, n_slots: int, data: Any, words: Any, ints: Any, longs: Any, n_profiles: int
 ) -> int:
     """Sets the bit of each profile whose entry holds; returns the number of special entries found.
 
     Where there are some, the document stays in the scratch ranks, for `settle_document`.
     """
-    ranks, queue, special = parts_of_ints(data, ints)
-    bits, summary, hits, row = parts_of_longs(data, longs, n_profiles)
+    ranks, queue, leaves, rows, special = parts_of_ints(data, ints)
+    bits, summary, found, present = parts_of_longs(longs, n_profiles)
     for i in range(n_slots):
         ranks[slots[i]] = document_ranks[i]
-    n_reached = walk(data, slots, document_ranks, n_slots, ranks, queue)
-    n_leaves = 0
-    n_hits = 0
-    for q in range(n_reached):
-        if q + 3 < n_reached:
-            ahead(data, queue[q + 3] + 1 + 2 * data[queue[q + 3]])
-        node = queue[q]
-        leaf = node + 1 + 2 * data[node]
-        if data[leaf]:
-            n_words = look_at(data, words, flips, leaf, ranks, hits, n_hits)
-            if n_words:
-                queue[n_leaves] = leaf
-                n_leaves += 1
-                n_hits += n_words
+        present[slots[i] >> 6] |= ONE << np.uint64(slots[i] & 63)
+    n_leaves = leaves_of(data, queue, walk(data, slots, document_ranks, n_slots, ranks, queue), leaves, 0)
     n_special = 0
-    at = 0
-    for q in range(n_leaves):
-        leaf = queue[q]
-        n_words = check(data, words, flips, leaf, ranks, hits, at, row)
-        ids, stride = ids_of(data, leaf)
-        for w in range(n_words):
-            found = hits[at + w]
-            while found:
-                id = ids + stride * ((w << 6) + trailing_zeros(found))
-                id = data[id if stride == 1 else data[id]]
-                found &= found - ONE
+    for start in range(0, n_leaves, AT_ONCE):
+        n_left = 0
+        for q in range(start, min(n_leaves, start + AT_ONCE)):
+            leaf = leaves[q]
+            may_hold = begin(data, leaf, ranks, present)
+            if may_hold:
+                queue[n_left], found[n_left] = leaf, may_hold
+                n_left += 1
+        n_rows = 0
+        for q in range(n_left):
+            leaf = queue[q]
+            prefetch(data, data[leaf + 3])
+            if data[leaf + 1] != FORM_LIST:
+                n_rows = rows_of(data, words, leaf, ranks, present, rows, n_rows)
+            rows[AT_ONCE * data[MOST_ATTRIBUTES] + q] = n_rows
+        row = 0
+        for q in range(n_left):
+            leaf, holds = queue[q], found[q]
+            if data[leaf + 1] == FORM_LIST:
+                holds = check_bodies(data, leaf, ranks, holds)
+            while row < rows[AT_ONCE * data[MOST_ATTRIBUTES] + q]:
+                holds &= words[rows[row]]
+                row += 1
+            ids = np.uint64(data[leaf + 3])
+            while holds:
+                id = data[ids + np.uint64(trailing_zeros(holds))]
+                holds &= holds - ONE
                 if id >= 0:
                     set_bit(bits, summary, id)
                 else:
                     special[n_special] = ~id
                     n_special += 1
-        at += (data[leaf] + 63) >> 6
-    if n_special == 0:
-        for i in range(n_slots):
+    for i in range(n_slots):
+        present[slots[i] >> 6] = 0
+        if n_special == 0:
             ranks[slots[i]] = 0
     return n_special
 
 
 @inlined
-def ahead(data: Any, leaf: int) -> None:
-    """Asks for the first lines of a leaf that is soon checked."""
-    for line in range(leaf + 16, leaf + 3 + 3 * data[leaf + 2], 16):
-        prefetch(data, line)
-
-
-@inlined
 def set_bit(bits: Any, summary: Any, profile: int) -> None:
-    bits[profile >> 6] |= ONE << np.uint64(profile & 63)
-    summary[profile >> 12] |= ONE << np.uint64((profile >> 6) & 63)
+    """PERF: unsigned numbers spare the test for negative ones."""
+    ordinal = np.uint64(np.uint32(profile))
+    bits[ordinal >> np.uint64(6)] |= ONE << (ordinal & np.uint64(63))
+    summary[ordinal >> np.uint64(12)] |= ONE << ((ordinal >> np.uint64(6)) & np.uint64(63))
 
 
 @inlined
 def parts_of_ints(data: Any, ints: Any) -> Any:
-    """Scratch: dense ranks with one slot more that is always NULL, the queue, special entries."""
+    """Scratch: dense ranks with one slot more that is always NULL, the queue, leaves, rows, special entries."""
     n_ranks = data[N_SLOTS] + 1
-    n_nodes = data[N_NODES]
-    return ints[:n_ranks], ints[n_ranks : n_ranks + n_nodes], ints[n_ranks + n_nodes :]
+    leaves = n_ranks + max(data[N_NODES], AT_ONCE)
+    rows = leaves + data[N_LEAVES]
+    special = rows + AT_ONCE * (data[MOST_ATTRIBUTES] + 1)
+    return ints[:n_ranks], ints[n_ranks:leaves], ints[leaves:rows], ints[rows:special], ints[special:]
 
 
 @inlined
-def parts_of_longs(data: Any, longs: Any, n_profiles: int) -> Any:
-    """Scratch: a bit per profile, a bit per word of these, the bits of all leaves, and a row of the largest."""
+def parts_of_longs(longs: Any, n_profiles: int) -> Any:
+    """Scratch: a bit per profile, a bit per word of these, the entries that may hold of some leaves, a bit per slot."""
     n_words = (n_profiles + 63) >> 6
-    n_summary = (n_words + 63) >> 6
-    hits = n_words + n_summary
-    row = hits + data[N_WORDS]
-    return longs[:n_words], longs[n_words:hits], longs[hits:row], longs[row:]
+    found = n_words + ((n_words + 63) >> 6)
+    present = found + AT_ONCE
+    return longs[:n_words], longs[n_words:found], longs[found:present], longs[present:]
 
 
 @kernel
 def take_profiles(longs: Any, n_profiles: int, out: Any) -> int:
     """Moves the profiles found to `out`, ascending; returns how many."""
-    n_words = (n_profiles + 63) >> 6
-    n_summary = (n_words + 63) >> 6
-    return take_bits(longs[:n_words], longs[n_words : n_words + n_summary], out, 0)
+    bits, summary, _, _ = parts_of_longs(longs, n_profiles)
+    return take_bits(bits, summary, out, 0)
 
 
 @inlined
@@ -145,30 +147,21 @@ def take_bits(bits: Any, summary: Any, out: Any, n: int) -> int:
 
 @kernel
 def count_candidates(
-    slots: Any,
-    document_ranks: Any,
-    n_slots: int,
-    data: Any,
-    words: Any,
-    flips: Any,
-    ints: Any,
-    longs: Any,
-    n_profiles: int,
+    slots: Any, document_ranks: Any, n_slots: int, data: Any, words: Any, ints: Any, longs: Any, n_profiles: int
 ) -> int:
     """Of how many entries some predicate is read for a document: those of groups that it does not pass over, and all of
     a matrix (for measuring)."""
-    ranks, queue, _ = parts_of_ints(data, ints)
+    ranks, queue, leaves, _, _ = parts_of_ints(data, ints)
     for i in range(n_slots):
         ranks[slots[i]] = document_ranks[i]
-    n_reached = walk(data, slots, document_ranks, n_slots, ranks, queue)
     n = 0
-    for q in range(n_reached):
-        leaf = queue[q] + 1 + 2 * data[queue[q]]
+    for q in range(leaves_of(data, queue, walk(data, slots, document_ranks, n_slots, ranks, queue), leaves, 0)):
+        leaf = leaves[q]
         if data[leaf + 1] != FORM_LIST:
             n += data[leaf]
             continue
         first = 0
-        for group in range(leaf + 3, leaf + 3 + 2 * data[leaf + 2], 2):
+        for group in range(leaf + PARTS, leaf + PARTS + GROUP * data[leaf + 2], GROUP):
             slot, end = data[group], data[group + 1]
             if slot < 0 or ranks[slot] > 0:
                 n += end - first
@@ -181,11 +174,9 @@ def count_candidates(
 @kernel
 def count_profiles(longs: Any, n_profiles: int) -> int:
     """How many profiles were found; forgets them."""
-    n_words = (n_profiles + 63) >> 6
-    n_summary = (n_words + 63) >> 6
-    bits, summary = longs[:n_words], longs[n_words : n_words + n_summary]
+    bits, summary, _, _ = parts_of_longs(longs, n_profiles)
     n = 0
-    for s in range(n_summary):
+    for s in range(len(summary)):
         group = summary[s]
         if group:
             summary[s] = 0

@@ -7,7 +7,7 @@ to a thread, so that several may match at once; kernels hold no lock.
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +23,20 @@ from profilec.runtime.image import (
     gather,
     kept_offsets,
 )
-from profilec.runtime.matchers.betree.batch import match_batch
-from profilec.runtime.matchers.betree.match import count_candidates, count_profiles, match_document, take_profiles
+from profilec.runtime.matchers.betree.batch import FoundBatch, match_batch
+from profilec.runtime.matchers.betree.match import (
+    AT_ONCE,
+    count_candidates,
+    count_profiles,
+    match_document,
+    take_profiles,
+)
 from profilec.runtime.matchers.betree.settle import CHECKED, HANDED_BACK, PLAIN, Tables, settle_document
-from profilec.runtime.matchers.betree.tree import LARGEST_LEAF, N_NODES, N_SLOTS, N_WORDS, Tree
+from profilec.runtime.matchers.betree.tree import MOST_ATTRIBUTES, N_LEAVES, N_NODES, N_SLOTS, Tree
 from profilec.values.kinds import Kind
 
 Found: TypeAlias = tuple[Int32, Int32]
 """Profiles that match, and entries that do if what Python has to check of them holds."""
-
-
-class FoundBatch(NamedTuple):
-    """CSR of profiles, and of entries that Python has to decide."""
-
-    off: NDArray[np.int64]
-    profiles: Int32
-    handed_off: NDArray[np.int64]
-    handed: Int32
 
 
 class _Scratch(threading.local):
@@ -50,8 +47,10 @@ class _Scratch(threading.local):
         n_special = len(tree.special)
         n_words = (n_profiles + 63) >> 6
         n_summary = (n_words + 63) >> 6
-        self.ints = np.zeros(int(header[N_SLOTS]) + 1 + int(header[N_NODES]) + n_special + 1, np.int32)
-        self.longs = np.zeros(n_words + n_summary + int(header[N_WORDS]) + int(header[LARGEST_LEAF]) + 1, np.uint64)
+        n_queued = max(int(header[N_NODES]), AT_ONCE) + int(header[N_LEAVES])
+        n_rows = AT_ONCE * (int(header[MOST_ATTRIBUTES]) + 1)
+        self.ints = np.zeros(int(header[N_SLOTS]) + 1 + n_queued + n_rows + n_special + 1, np.int32)
+        self.longs = np.zeros(n_words + n_summary + AT_ONCE + (int(header[N_SLOTS]) >> 6) + 1, np.uint64)
         self.out = np.empty(n_profiles + 2, np.int32)
         self.handed = np.empty(n_special, np.int32)
 
@@ -63,7 +62,7 @@ class BETreeMatcher:
         if image.tree is None:
             raise ValueError("the image has no tree: compile the profiles with the matcher 'betree'")
         self._tree = image.tree
-        self._arrays = image.tree.data, image.tree.words, image.tree.flips
+        self._arrays = image.tree.data, image.tree.words
         self._n_profiles = image.n_profiles
         self._tables = tables_of(image, image.tree.special)
         self._scratch = _Scratch(image.tree, image.n_profiles)
@@ -86,8 +85,7 @@ class BETreeMatcher:
     def match_batch(self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32) -> FoundBatch:
         """Documents in CSR form."""
         found = match_batch(doc_off, doc_slots, doc_ranks, *self._arrays, self._tables, self._n_profiles)
-        off, profiles, handed_off, handed = found
-        return FoundBatch(off, profiles, handed_off, self._tree.special[handed])
+        return found._replace(handed=self._tree.special[found.handed])
 
     def count_candidates(self, slots: Int32, ranks: Int32, n_slots: int) -> int:
         """Of how many entries some predicate is read."""

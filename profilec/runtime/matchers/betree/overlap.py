@@ -19,12 +19,25 @@ import numpy as np
 
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, trailing_zeros
 from profilec.runtime.matchers.betree.batch import with_room
-from profilec.runtime.matchers.betree.leaf import ids_of, last_at_most
-from profilec.runtime.matchers.betree.tree import FORM_LIST, HEADER, LARGEST_LEAF, N_NODES, N_SLOTS, ROOT
+from profilec.runtime.matchers.betree.leaf import all_entries, last_at_most, row_if_absent, row_of
+from profilec.runtime.matchers.betree.tree import (
+    ATTRIBUTE,
+    FORM_LIST,
+    GROUP,
+    HEADER,
+    LEAF_ENTRIES,
+    N_LEAVES,
+    N_NODES,
+    N_SLOTS,
+    PARTS,
+    RECORD,
+    ROOT,
+)
+from profilec.runtime.matchers.betree.walk import leaves_of
 
 
 @allocating_kernel
-def overlapping(slots: Any, off: Any, low: Any, high: Any, data: Any, words: Any, flips: Any) -> Any:
+def overlapping(slots: Any, off: Any, low: Any, high: Any, data: Any, words: Any) -> Any:
     """The ids, as leaves tell them (`tree.py`), of the entries that a document's sets overlap.
 
     The sets are given as in `runtime.conjunctions.RankSets`.
@@ -32,27 +45,21 @@ def overlapping(slots: Any, off: Any, low: Any, high: Any, data: Any, words: Any
     first, end = np.zeros(data[N_SLOTS] + 1, np.int64), np.ones(data[N_SLOTS] + 1, np.int64)
     for i in range(len(slots)):
         first[slots[i]], end[slots[i]] = off[i], off[i + 1]
-    queue = np.empty(data[N_NODES], np.int32)
-    n_words = data[LARGEST_LEAF]
-    hits, joined, row = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    queue, leaves = np.empty(data[N_NODES], np.int32), np.empty(data[N_LEAVES], np.int32)
     out, n_out = np.empty(256, np.int32), 0
-    for q in range(walk_sets(data, slots, first, end, low, high, queue)):
-        leaf = queue[q] + 1 + 2 * data[queue[q]]
-        for w in range((data[leaf] + 63) >> 6):
-            hits[w] = 0
+    n_nodes = walk_sets(data, slots, first, end, low, high, queue)
+    for q in range(leaves_of(data, queue, n_nodes, leaves, 0)):
+        leaf = leaves[q]
         if data[leaf + 1] == FORM_LIST:
-            check_list(data, leaf, first, end, low, high, hits)
+            found = check_list(data, leaf, first, end, low, high)
         else:
-            check_rows(data, words, flips, leaf, first, end, low, high, hits, joined, row)
-        out = with_room(out, n_out + data[leaf])
-        ids, stride = ids_of(data, leaf)
-        for w in range((data[leaf] + 63) >> 6):
-            found = hits[w]
-            while found:
-                id = ids + stride * ((w << 6) + trailing_zeros(found))
-                out[n_out] = data[id if stride == 1 else data[id]]
-                n_out += 1
-                found &= found - ONE
+            found = check_rows(data, words, leaf, first, end, low, high)
+        out = with_room(out, n_out + LEAF_ENTRIES)
+        ids = data[leaf + 3]
+        while found:
+            out[n_out] = data[ids + trailing_zeros(found)]
+            n_out += 1
+            found &= found - ONE
     return out[:n_out]
 
 
@@ -70,7 +77,7 @@ def walk_sets(data: Any, slots: Any, first: Any, end: Any, low: Any, high: Any, 
     while done < n_reached:
         node = queue[done]
         done += 1
-        for edge in range(node + 1, node + 1 + 2 * data[node], 2):
+        for edge in range(node + 2, node + 2 + 2 * data[node], 2):
             slot = data[edge]
             n_reached = meeting(data, data[edge + 1], first[slot], end[slot], low, high, queue, n_reached)
     return n_reached
@@ -105,31 +112,33 @@ def meeting(data: Any, directory: int, first: int, end: int, low: Any, high: Any
 
 
 @inlined
-def check_list(data: Any, leaf: int, first: Any, end: Any, low: Any, high: Any, hits: Any) -> None:
-    """Sets the bits of a list's entries that the sets overlap."""
-    records = leaf + 3 + 2 * data[leaf + 2]
+def check_list(data: Any, leaf: int, first: Any, end: Any, low: Any, high: Any) -> Any:
+    """The entries of a list that the sets overlap."""
+    found = np.uint64(0)
+    records = leaf + PARTS + GROUP * data[leaf + 2]
     i = 0
-    for group in range(leaf + 3, records, 2):
+    for group in range(leaf + PARTS, records, GROUP):
         slot = data[group] if data[group] >= 0 else ~data[group]
         while i < data[group + 1]:
-            record = records + 3 * i
+            record = records + RECORD * i
             head_met = meets(low, high, first[slot], end[slot], data[record], data[record + 1])
             if head_met and body_met(data, data[record + 2], first, end, low, high):
-                hits[i >> 6] |= ONE << np.uint64(i & 63)
+                found |= ONE << np.uint64(i)
             i += 1
+    return found
 
 
 @inlined
 def body_met(data: Any, body: int, first: Any, end: Any, low: Any, high: Any) -> bool:
     """Whether each predicate of the rest accepts some rank of its slot's set; as `leaf.body_holds`."""
-    at = body + 3
-    last = at + 3 * data[body + 1]
+    at = body + 2
+    last = at + 3 * data[body]
     while at < last:
         slot = data[at]
         if not meets(low, high, first[slot], end[slot], data[at + 1], data[at + 2]):
             return False
         at += 3
-    last += 3 * data[body + 2]
+    last += 3 * data[body + 1]
     while at < last:
         slot = data[at]
         if not meets_listed(data, data[at + 1], data[at + 2], first[slot], end[slot], low, high):
@@ -161,51 +170,22 @@ def meets(low: Any, high: Any, first: int, end: int, least: int, greatest: int) 
 
 
 @inlined
-def check_rows(
-    data: Any,
-    words: Any,
-    flips: Any,
-    leaf: int,
-    first: Any,
-    end: Any,
-    low: Any,
-    high: Any,
-    hits: Any,
-    joined: Any,
-    row: Any,
-) -> None:
-    """Sets the bits of a matrix's entries that the sets overlap. `joined` and `row` are scratch."""
-    n_words = (data[leaf] + 63) >> 6
-    base = np.int64(data[leaf + 3])
-    for w in range(n_words):
-        hits[w] = ~np.uint64(0)
-    for attribute in range(leaf + 4, leaf + 4 + 3 * data[leaf + 2], 3):
-        slot, n_cuts, table = data[attribute], data[attribute + 1], data[attribute + 2]
-        for w in range(n_words):
-            joined[w] = 0
-        taken = -1
+def check_rows(data: Any, words: Any, leaf: int, first: Any, end: Any, low: Any, high: Any) -> Any:
+    """The entries of a matrix that the sets overlap."""
+    found = all_entries(data, leaf)
+    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
+        slot, n_cuts, cuts, rows = data[attribute], data[attribute + 1], data[attribute + 2], data[attribute + 3]
+        joined = np.uint64(0)
         for v in range(first[slot], end[slot]):
+            if low[v] == 0:
+                joined |= row_if_absent(data, attribute)
             if n_cuts < 0:
-                for rank in range(low[v], high[v] + 1):
-                    join_row(data, words, flips, table + 2 * rank, base, n_words, joined, row)
-            else:
-                cut = max(last_at_most(data, low[v], table, n_cuts), taken + 1)
-                while cut < n_cuts and data[table + cut] <= high[v]:
-                    join_row(data, words, flips, table + n_cuts + 2 * cut, base, n_words, joined, row)
-                    taken = cut
-                    cut += 1
-        for w in range(n_words):
-            hits[w] &= joined[w]
-
-
-@inlined
-def join_row(data: Any, words: Any, flips: Any, place: int, base: Any, n_words: int, joined: Any, row: Any) -> None:
-    """joined |= the row that is told at `place`."""
-    first_word, flip = base + np.int64(data[place]) * n_words, data[place + 1]
-    for w in range(n_words):
-        row[w] = words[first_word + w]
-    if flip >= 0:
-        for f in range(flip + 1, flip + 1 + flips[flip]):
-            row[flips[f] >> 6] ^= ONE << np.uint64(flips[f] & 63)
-    for w in range(n_words):
-        joined[w] |= row[w]
+                for rank in range(max(1, low[v]), high[v] + 1):
+                    joined |= words[row_of(data, attribute, rank)]
+                continue
+            cut = max(0, last_at_most(data, low[v], cuts, n_cuts))
+            while cut < n_cuts and data[cuts + cut] <= high[v]:
+                joined |= words[rows + cut]
+                cut += 1
+        found &= joined
+    return found

@@ -1,20 +1,20 @@
 """A flattened BE-Tree: where everything of it lies.
 
 In: what `planner.lower.betree` loaded. Out: what the kernels read. One array of integers holds the
-directories, nodes and predicate-list leaves in the order in which a document reads them; the bit rows
-of matrix leaves, and the single bits in which neighbouring rows differ, stand in arrays of their own.
+directories, nodes and leaves in the order in which a document reads them; the bit rows of matrix leaves stand in an
+array of their own.
 
     header      see HEADER below, then one directory position (0: none) for each slot: the root's edges
     directory   n, then n first ranks ascending, then n + 1 offsets of target lists, then targets (positions of nodes)
                 the targets of the last first rank that is <= the document's: all buckets that enclose it
-    node        n edges, then n x (slot, position of directory), then its leaf
-    leaf        n entries, form, n parts, then
-      list      for each group: (slot, end) | for each entry: (low, high, position of its body) | bodies
-      body      id, n, m, then the rest: n x (slot, low, high), m x (slot, position of a set, its size), then the sets
+    node        n edges, n leaves, then n x (slot, position of directory), then the positions of its leaves
+    leaf        n entries (1 to 64), form, n parts, position of n ids, then
+      list      for each group: (slot, end) | for each entry: (low, high, position of its body) | ids | bodies
+      body      n, m: the rest of the predicates, n x (slot, low, high), m x (slot, position of a set, its size) | sets
       set       size lows ascending and as many highs; or where size < 0 the lowest rank, and a bit for each of -size
-      matrix    position in `words` | for each attribute: (slot, n cuts, position of its table) | n ids
-                | tables: n cuts ascending from 0, then n x (row, place in `flips` or -1); or where n cuts < 0
-                  (row, place) for each of the slot's -n ranks. In `flips` stand a count and as many bits to be flipped
+      matrix    for each attribute: (slot, n cuts, position of cuts, position of rows, the row where it is absent)
+                | ids | cuts, n ascending from 1 for each attribute
+      row       a bit for each entry: its predicate holds for the ranks from one cut to the next, or it has none
     id          >= 0: the entry's only profile, and nothing else is to be checked.
                 Else ~number: the entry is special[number].
 
@@ -22,6 +22,10 @@ The entries of a list are grouped by the attribute of their head: one predicate 
 several intervals (the exact one is then in the rest). A document without the attribute passes over the group,
 unless its slot is written as ~slot, because a head holds on absence. The group of entries that have no open
 predicate is ~n_slots: a slot of no document, with the head (0, 0).
+
+PERF: a leaf has 64 entries at most, so that its answer is one word, and a row too. The row where an attribute is
+absent stands beside its slot, as two integers, lower half first: a document that shares few attributes with a matrix
+reads no other row of it.
 
 Source: BE-Tree, 4.1 and Figure 2; the rows over elementary intervals are Tatbul 2001, 4.1.2, inside a leaf.
 """
@@ -33,11 +37,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-N_SLOTS, ROOT, N_NODES, N_WORDS, LARGEST_LEAF = range(5)
-"""Header: slots of documents, pseudo-slots included; the root's position; nodes; words of bits that all leaves have
-together, and the largest."""
+N_SLOTS, ROOT, N_NODES, N_LEAVES, MOST_ATTRIBUTES = range(5)
+"""Header: slots of documents, pseudo-slots included; the root's position; nodes; leaves; attributes of the matrix that
+has most."""
 HEADER = 16
+LEAF_ENTRIES = 64
 FORM_LIST, FORM_MATRIX = 0, 1
+PARTS = 4
+"""Where the groups or attributes of a leaf begin."""
+GROUP, RECORD, ATTRIBUTE = 2, 3, 6
+"""Integers of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +55,6 @@ class Tree:
 
     data: NDArray[np.int32]
     words: NDArray[np.uint64]
-    flips: NDArray[np.uint16]
     special: NDArray[np.int32]
 
     @property
@@ -60,4 +68,4 @@ class Tree:
 
     @property
     def nbytes(self) -> int:
-        return self.data.nbytes + self.words.nbytes + self.flips.nbytes + self.special.nbytes
+        return self.data.nbytes + self.words.nbytes + self.special.nbytes

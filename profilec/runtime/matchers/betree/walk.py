@@ -36,7 +36,7 @@ def walk(data: Any, slots: Any, document_ranks: Any, n_slots: int, ranks: Any, q
     while done < n_reached:
         node = queue[done]
         done += 1
-        edge = node + 1
+        edge = node + 2
         for _ in range(data[node]):
             rank = ranks[data[edge]]
             if rank > 0:
@@ -58,3 +58,19 @@ def enclosing(data: Any, directory: int, rank: int, queue: Any, n_reached: int) 
             queue[n_reached] = data[t]
             n_reached += 1
     return n_reached
+
+
+@inlined
+def leaves_of(data: Any, nodes: Any, n_nodes: int, leaves: Any, n: int) -> int:
+    """Appends the positions of the nodes' leaves; returns how many there are then."""
+    for q in range(n_nodes):
+        node = nodes[q]
+        first = node + 2 + 2 * data[node]
+        for place in range(first, first + data[node + 1]):
+            leaf = data[place]
+            prefetch(data, leaf)
+            prefetch(data, leaf + 16)
+            prefetch(data, leaf + 32)
+            leaves[n] = leaf
+            n += 1
+    return n
