@@ -74,15 +74,16 @@ def measured(load: Load, effort: Effort = FULL, matcher: str | None = None) -> F
             raise AssertionError(f"{load.name}: document {number}: {len(ours)} matches, the scan has {len(theirs)}")
         n_matches += len(theirs)
         n_candidates += subject.candidates(*sparse[number])
-    turns = cycle(range(len(sparse))), cycle(range(len(sparse)))
+    turns, start_at = cycle(range(len(sparse))), 0
 
     def scan_some(n: int) -> None:
         for _ in range(n):
-            scan.match_into(codes[next(turns[0])], out)
+            scan.match_into(codes[next(turns)], out)
 
     def match_some(n: int) -> None:
-        for _ in range(n):
-            subject.match_kernel(*sparse[next(turns[1])])
+        nonlocal start_at
+        subject.match_each(batch, start_at, n)
+        start_at += n
 
     seconds = interleaved(
         {

@@ -9,14 +9,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from documents import Documents
+from numba import njit
 from numpy.typing import NDArray
 
 from profilec.planner.lower import with_tree
 from profilec.runtime.image import Image, Int32
+from profilec.runtime.matchers.betree.match import match_document, take_profiles
 from profilec.runtime.matchers.betree.matcher import BETreeMatcher
+from profilec.runtime.matchers.betree.settle import settle_document
 from profilec.values.kinds import Kind
 
 
@@ -93,6 +97,13 @@ class Subject:
         """The ordinals of the profiles that one document matches, ascending."""
         return self._matcher.match(slots, ranks, len(slots))[0]
 
+    def match_each(self, batch: Batch, start: int, n: int) -> int:
+        """n documents from one on, one after the other, with no Python between them; how many profiles were found."""
+        matcher, scratch = self._matcher, self._matcher._scratch
+        written = scratch.ints, scratch.longs, scratch.out, scratch.handed
+        read = (*matcher._arrays, matcher._tables, self._image.n_profiles)
+        return int(match_each(batch.off, batch.slots, batch.ranks, start, n, *read, *written))
+
     def match_batch_kernel(self, batch: Batch, threads: int) -> tuple[NDArray[np.int64], Int32]:
         """The matches of all documents as offsets and ordinals."""
         if threads == 1:
@@ -114,3 +125,20 @@ class Subject:
 def build(image: Image, matcher: str = "betree", max_cap: int | None = None) -> Subject:
     """The matcher, ready to match; "betree:list" and "betree:matrix" have leaves of that form only."""
     return Subject(with_tree(image, max_cap, matcher.partition(":")[2] or "any"), matcher)
+
+
+@njit(nogil=True)
+def match_each(
+    off: Any, slots: Any, ranks: Any, start: int, n: int,
+    data: Any, words: Any, tables: Any, n_profiles: int, ints: Any, longs: Any, out: Any, handed: Any,
+) -> Any:  # fmt: skip
+    """Documents start .. start + n, counted round."""
+    n_found = 0
+    for number in range(start, start + n):
+        first, last = off[number % (len(off) - 1)], off[number % (len(off) - 1) + 1]
+        own, own_ranks = slots[first:last], ranks[first:last]
+        n_special = match_document(own, own_ranks, last - first, data, words, ints, longs, n_profiles)
+        if n_special:
+            settle_document(n_special, tables, own, last - first, data, ints, longs, n_profiles, handed)
+        n_found += take_profiles(longs, n_profiles, out)
+    return n_found

@@ -112,6 +112,29 @@ def parts_of_longs(longs: Any, n_profiles: int) -> Any:
 
 
 @kernel
+def match_and_take(
+    slots: Any,
+    document_ranks: Any,
+    n_slots: int,
+    data: Any,
+    words: Any,
+    ints: Any,
+    longs: Any,
+    n_profiles: int,
+    out: Any,
+) -> int:
+    """Both `match_document` and `take_profiles`: the number of profiles, or ~n after finding n special entries.
+
+    PERF: a call from Python costs more than many a document.
+    """
+    n_special = match_document(slots, document_ranks, n_slots, data, words, ints, longs, n_profiles)
+    if n_special:
+        return ~n_special
+    bits, summary, _, _ = parts_of_longs(longs, n_profiles)
+    return take_bits(bits, summary, out, 0)
+
+
+@kernel
 def take_profiles(longs: Any, n_profiles: int, out: Any) -> int:
     """Moves the profiles found to `out`, ascending; returns how many."""
     bits, summary, _, _ = parts_of_longs(longs, n_profiles)

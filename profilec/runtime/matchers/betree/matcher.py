@@ -28,6 +28,7 @@ from profilec.runtime.matchers.betree.match import (
     AT_ONCE,
     count_candidates,
     count_profiles,
+    match_and_take,
     match_document,
     take_profiles,
 )
@@ -37,6 +38,9 @@ from profilec.values.kinds import Kind
 
 Found: TypeAlias = tuple[Int32, Int32]
 """Profiles that match, and entries that do if what Python has to check of them holds."""
+
+
+NONE_HANDED = np.empty(0, np.int32)
 
 
 class _Scratch(threading.local):
@@ -69,8 +73,12 @@ class BETreeMatcher:
 
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> Found:
         """One document."""
-        scratch, n_handed = self._find(slots, ranks, n_slots)
-        n = take_profiles(scratch.longs, self._n_profiles, scratch.out)
+        scratch, arrays, n_profiles = self._scratch, self._arrays, self._n_profiles
+        n = match_and_take(slots, ranks, n_slots, *arrays, scratch.ints, scratch.longs, n_profiles, scratch.out)
+        if n >= 0:
+            return scratch.out[:n].copy(), NONE_HANDED
+        n_handed = self._settle(scratch, ~n, slots, n_slots)
+        n = take_profiles(scratch.longs, n_profiles, scratch.out)
         return scratch.out[:n].copy(), self._tree.special[scratch.handed[:n_handed]]
 
     def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
@@ -96,12 +104,14 @@ class BETreeMatcher:
 
     def _find(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[_Scratch, int]:
         scratch = self._scratch
-        arrays, ints, longs, n_profiles = self._arrays, scratch.ints, scratch.longs, self._n_profiles
-        n_special = match_document(slots, ranks, n_slots, *arrays, ints, longs, n_profiles)
-        if not n_special:
-            return scratch, 0
-        return scratch, settle_document(
-            n_special, self._tables, slots, n_slots, arrays[0], ints, longs, n_profiles, scratch.handed
+        n_special = match_document(slots, ranks, n_slots, *self._arrays, scratch.ints, scratch.longs, self._n_profiles)
+        return scratch, self._settle(scratch, n_special, slots, n_slots) if n_special else 0
+
+    def _settle(self, scratch: _Scratch, n_special: int, slots: Int32, n_slots: int) -> int:
+        """How many entries Python has to decide."""
+        data, ints, longs = self._arrays[0], scratch.ints, scratch.longs
+        return settle_document(
+            n_special, self._tables, slots, n_slots, data, ints, longs, self._n_profiles, scratch.handed
         )
 
 
