@@ -4,7 +4,7 @@ In: sparse documents (CSR). Out: the ordinals of each one's profiles (CSR), and 
 Python.
 
     walk        document by document: the leaves that each reaches
-    check       leaf by leaf: all documents of a leaf, while it is in the cache; one bit per entry and document
+    check       leaf by leaf where many documents share one, while it is in the cache; a bit per entry and document
     read off    document by document, as for a single one
 
 Documents are taken by chunks, so that their dense ranks and bits stay near. Threads take batches of their own.
@@ -21,15 +21,32 @@ from profilec.runtime.kernels import ONE, allocating_kernel, inlined, kernel, po
 from profilec.runtime.matchers.betree.leaf import begin, check_bodies, rows_of
 from profilec.runtime.matchers.betree.match import AT_ONCE, set_bit, take_bits
 from profilec.runtime.matchers.betree.settle import HANDED_BACK, set_profiles, settled
-from profilec.runtime.matchers.betree.tree import FORM_LIST, MOST_ATTRIBUTES, N_LEAVES, N_NODES, N_SLOTS
+from profilec.runtime.matchers.betree.tree import FORM_LIST, MOST_ATTRIBUTES, N_LEAVES, N_NODES
 from profilec.runtime.matchers.betree.walk import leaves_of, walk
 
 MOST_DOCUMENTS = 1024
 MOST_RANKS = 2_000_000
 """Documents of a chunk, and cells of their dense ranks."""
+SHARED = 8
+"""Documents a leaf from which on it pays to bring these together; fewer are better taken one by one."""
 AHEAD = 6
 """Pairs between which memory is asked for and read."""
 _DIGIT = 11
+
+
+class DenseRows(NamedTuple):
+    """A row of ranks for each document of a chunk, and a bit for each that is not 0; all 0 between chunks.
+
+    PERF: kept by who matches: rows of many slots are larger than what is written to them.
+    """
+
+    ranks: NDArray[np.int32]
+    present: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, n_slots: int) -> DenseRows:
+        n = max(1, min(MOST_DOCUMENTS, MOST_RANKS // (n_slots + 1)))
+        return cls(np.zeros((n, n_slots + 1), np.int32), np.zeros((n, (n_slots >> 6) + 1), np.uint64))
 
 
 class FoundBatch(NamedTuple):
@@ -49,6 +66,7 @@ def match_batch(
     words: NDArray[np.uint64],
     tables: Any,
     n_profiles: int,
+    scratch: DenseRows,
 ) -> FoundBatch:
     """Documents `off[i] .. off[i + 1]` of `slots, document_ranks`.
 
@@ -56,20 +74,28 @@ def match_batch(
     many profiles match.
     """
     n_documents = len(off) - 1
-    size = max(1, min(MOST_DOCUMENTS, MOST_RANKS // (int(data[N_SLOTS]) + 1), n_documents))
+    size = len(scratch.ranks)
     out_off, handed_off = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents + 1, np.int64)
     profiles, handed = [], []
     for start in range(0, n_documents, size):
         stop = min(start + size, n_documents)
-        pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words)
-        most, most_handed = most_found(tables, pairs.hits, pairs.off, n_profiles)
-        out, own_handed = np.empty(most + 2, np.int32), np.empty(most_handed, np.int32)
-        read_all(
-            data, tables, pairs, n_profiles, out, own_handed, out_off[start : stop + 1], handed_off[start : stop + 1]
-        )
-        profiles.append(out[: out_off[stop] - out_off[start]])
-        handed.append(own_handed[: handed_off[stop] - handed_off[start]])
+        own = out_off[start : stop + 1], handed_off[start : stop + 1]
+        try:
+            pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, *scratch)
+            sizes = most_found(data, tables, pairs.leaves, pairs.hits, pairs.off, n_profiles)
+            out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
+            read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
+        finally:
+            forget(off[start : stop + 1], slots, *scratch)
+        profiles.append(filled(out, own[0]))
+        handed.append(filled(own_handed, own[1]))
     return FoundBatch(out_off, joined(profiles), handed_off, joined(handed))
+
+
+def filled(room: NDArray[np.int32], off: NDArray[np.int64]) -> NDArray[np.int32]:
+    """What was written to an array; on its own where most of the room is empty."""
+    n = int(off[-1] - off[0])
+    return room[:n] if 2 * n >= len(room) else room[:n].copy()
 
 
 def joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
@@ -88,15 +114,13 @@ class Pairs(NamedTuple):
 
 
 @allocating_kernel
-def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any) -> Any:
+def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, ranks: Any, present: Any) -> Any:
     """Walks and checks for a chunk of documents.
 
     PERF: this only makes room; the loops are in kernels that do not allocate, since others count references.
     """
-    n_documents, n_ranks = len(off) - 1, data[N_SLOTS] + 1
+    n_documents = len(off) - 1
     queue, reached = np.empty(data[N_NODES], np.int32), np.empty(data[N_LEAVES], np.int32)
-    ranks = np.zeros((n_documents, n_ranks), np.int32)
-    present = np.zeros((n_documents, (n_ranks + 63) >> 6), np.uint64)
     leaves, owner = np.empty(64 * n_documents, np.int32), np.empty(64 * n_documents, np.int32)
     pair_off = np.zeros(n_documents + 1, np.int64)
     done = 0
@@ -109,7 +133,9 @@ def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any) -
     n_pairs = pair_off[n_documents]
     hits = np.empty(n_pairs, np.uint64)
     rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
-    order = by_leaf(leaves, n_pairs)
+    order = np.arange(n_pairs).astype(np.int32)
+    if n_pairs > SHARED * data[N_LEAVES]:
+        order = by_leaf(leaves, n_pairs)
     found = np.empty(AT_ONCE, np.uint64)
     check_pairs(data, words, leaves[order], owner[order], order, ranks, present, hits, rows, found)
     return Pairs(pair_off, leaves, hits, ranks)
@@ -161,7 +187,7 @@ def check_pairs(
     rows: Any,
     found: Any,
 ) -> None:
-    """hits[order[i]]: the entries of leaves[i] that hold for document owner[i]. A leaf's documents come together."""
+    """hits[order[i]]: the entries of leaves[i] that hold for document owner[i]."""
     ends = AT_ONCE * data[MOST_ATTRIBUTES]
     for start in range(0, len(order), AT_ONCE):
         stop = min(len(order), start + AT_ONCE)
@@ -189,22 +215,29 @@ def check_pairs(
 
 
 @kernel
-def most_found(tables: Any, hits: Any, pair_off: Any, n_profiles: int) -> Any:
+def most_found(data: Any, tables: Any, leaves: Any, hits: Any, pair_off: Any, n_profiles: int) -> Any:
     """The most profiles and the most entries that a chunk may give."""
     most, n_entries = 0, 0
     for d in range(len(pair_off) - 1):
         n_found = 0
         for pair in range(pair_off[d], pair_off[d + 1]):
-            n_found += population(hits[pair])
-        n_entries += n_found
-        most += min(n_profiles, n_found * most_profiles(tables))
+            n_entries += population(hits[pair])
+            n_found += profiles_of_hits(data, tables, leaves[pair], hits[pair])
+        most += min(n_profiles, n_found)
     return most, n_entries
 
 
 @inlined
-def most_profiles(tables: Any) -> int:
-    """The most profiles of an entry."""
-    return tables.most[0]
+def profiles_of_hits(data: Any, tables: Any, leaf: int, holds: Any) -> int:
+    """How many profiles the entries of a leaf have that hold, whatever is left to check."""
+    n = population(holds)
+    if tables.most[0] > 1:
+        while holds:
+            id = data[data[leaf + 3] + trailing_zeros(holds)]
+            holds &= holds - ONE
+            if id < 0:
+                n += tables.profile_off[~id + 1] - tables.profile_off[~id] - 1
+    return n
 
 
 @allocating_kernel
@@ -261,6 +294,15 @@ def read_off(
         n_out = take_bits(bits, summary, out, n_out)
         out_off[d + 1] = out_off[0] + n_out
         handed_off[d + 1] = handed_off[0] + n_handed
+
+
+@kernel
+def forget(off: Any, slots: Any, ranks: Any, present: Any) -> None:
+    """Empties the rows of a chunk."""
+    for d in range(len(off) - 1):
+        for i in range(off[d], off[d + 1]):
+            ranks[d, slots[i]] = 0
+            present[d, slots[i] >> 6] = 0
 
 
 @allocating_kernel

@@ -7,6 +7,7 @@ to a thread, so that several may match at once; kernels hold no lock.
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from profilec.runtime.image import (
     gather,
     kept_offsets,
 )
-from profilec.runtime.matchers.betree.batch import FoundBatch, match_batch
+from profilec.runtime.matchers.betree.batch import DenseRows, FoundBatch, match_batch
 from profilec.runtime.matchers.betree.match import (
     AT_ONCE,
     count_candidates,
@@ -57,6 +58,12 @@ class _Scratch(threading.local):
         self.longs = np.zeros(n_words + n_summary + AT_ONCE + (int(header[N_SLOTS]) >> 6) + 1, np.uint64)
         self.out = np.empty(n_profiles + 2, np.int32)
         self.handed = np.empty(n_special, np.int32)
+        self._n_slots = tree.n_slots
+
+    @cached_property
+    def rows(self) -> DenseRows:
+        """Those of a batch."""
+        return DenseRows.of(self._n_slots)
 
 
 class BETreeMatcher:
@@ -92,7 +99,8 @@ class BETreeMatcher:
 
     def match_batch(self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32) -> FoundBatch:
         """Documents in CSR form."""
-        found = match_batch(doc_off, doc_slots, doc_ranks, *self._arrays, self._tables, self._n_profiles)
+        tables, rows = self._tables, self._scratch.rows
+        found = match_batch(doc_off, doc_slots, doc_ranks, *self._arrays, tables, self._n_profiles, rows)
         return found._replace(handed=self._tree.special[found.handed])
 
     def count_candidates(self, slots: Int32, ranks: Int32, n_slots: int) -> int:
