@@ -29,6 +29,8 @@ MOST_RANKS = 2_000_000
 """Documents of a chunk, and cells of their dense ranks."""
 SHARED = 8
 """Documents a leaf from which on it pays to bring these together; fewer are better taken one by one."""
+MUCH = 1 << 25
+"""Profiles for which room is made without looking how many there really are."""
 AHEAD = 6
 """Pairs between which memory is asked for and read."""
 _DIGIT = 11
@@ -82,7 +84,10 @@ def match_batch(
         own = out_off[start : stop + 1], handed_off[start : stop + 1]
         try:
             pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, *scratch)
-            sizes = most_found(data, tables, pairs.leaves, pairs.hits, pairs.off, n_profiles)
+            found = data, tables, pairs.leaves, pairs.hits, pairs.off, n_profiles
+            sizes = most_found(*found, False)
+            if sizes[0] > MUCH:
+                sizes = most_found(*found, True)
             out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
             read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
         finally:
@@ -215,29 +220,33 @@ def check_pairs(
 
 
 @kernel
-def most_found(data: Any, tables: Any, leaves: Any, hits: Any, pair_off: Any, n_profiles: int) -> Any:
-    """The most profiles and the most entries that a chunk may give."""
+def most_found(data: Any, tables: Any, leaves: Any, hits: Any, pair_off: Any, n_profiles: int, is_exact: bool) -> Any:
+    """The most profiles and the most entries that a chunk may give; `is_exact`: each entry is looked at."""
+    more_each, more_together = tables.most[0] - 1, tables.most[1]
     most, n_entries = 0, 0
     for d in range(len(pair_off) - 1):
-        n_found = 0
+        n_found, more = 0, 0
         for pair in range(pair_off[d], pair_off[d + 1]):
-            n_entries += population(hits[pair])
-            n_found += profiles_of_hits(data, tables, leaves[pair], hits[pair])
-        most += min(n_profiles, n_found)
+            n_found += population(hits[pair])
+            if is_exact:
+                more += more_of_hits(data, tables, leaves[pair], hits[pair])
+        if not is_exact:
+            more = min(n_found * more_each, more_together)
+        n_entries += n_found
+        most += min(n_profiles, n_found + more)
     return most, n_entries
 
 
 @inlined
-def profiles_of_hits(data: Any, tables: Any, leaf: int, holds: Any) -> int:
-    """How many profiles the entries of a leaf have that hold, whatever is left to check."""
-    n = population(holds)
-    if tables.most[0] > 1:
-        while holds:
-            id = data[data[leaf + 3] + trailing_zeros(holds)]
-            holds &= holds - ONE
-            if id < 0:
-                n += tables.profile_off[~id + 1] - tables.profile_off[~id] - 1
-    return n
+def more_of_hits(data: Any, tables: Any, leaf: int, holds: Any) -> int:
+    """How many profiles more than one each the entries of a leaf have that hold, whatever is left to check."""
+    more = 0
+    while holds:
+        id = data[data[leaf + 3] + trailing_zeros(holds)]
+        holds &= holds - ONE
+        if id < 0:
+            more += tables.profile_off[~id + 1] - tables.profile_off[~id] - 1
+    return more
 
 
 @allocating_kernel

@@ -148,7 +148,7 @@ def tables_of(image: Image, special: Int32) -> Tables:
         residual,
         profile_cut.astype(np.int32),
         profiles,
-        np.array([np.diff(profile_cut).max(initial=1)]),
+        np.array([np.diff(profile_cut).max(initial=1), np.maximum(0, np.diff(profile_cut) - 1).sum()]),
         image.residual_off,
         image.residual_code,
         image.test_slot,

@@ -31,7 +31,8 @@ class Tables(NamedTuple):
 
     `bits`: the bit tests of each, numbered from 0, of which those that the tree has asked already hold.
     `bit_slot[b]`: the pseudo-slot of a pattern bit, -1 for the bit of a term. `text_slot, text_first, text_last`: the
-    pattern's own slot, and the ranks there that are strings. `most[0]`: the most profiles of an entry.
+    pattern's own slot, and the ranks there that are strings. `most`: the most profiles of an entry, and how many more
+    than one each all of them have together.
     """
 
     kind: NDArray[np.uint8]
