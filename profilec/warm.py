@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from profilec.profileset import compile, load
 from profilec.runtime import machine_code
 from profilec.runtime.kernels import cache_directory
+from profilec.saved_set import verify
 from profilec.values.sets import Between
 
 
@@ -43,6 +44,7 @@ def warmup() -> Warmth:
         profiles = compile({**conjunctions, **others}, options={"matcher": matcher})
         with TemporaryDirectory() as folder:
             profiles.save(Path(folder) / "set.image")
+            verify(Path(folder) / "set.image")
             for either in (profiles, load(Path(folder) / "set.image")):
                 either.match(documents[0])
                 either.count(documents[0])

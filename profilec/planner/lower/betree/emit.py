@@ -234,7 +234,7 @@ def signed(half: Any) -> Any:
 
 @inlined
 def is_direct(n_ranks: int, n_cuts: int) -> bool:
-    """Whether the row of each rank, in a byte, takes no more room than the cuts."""
+    """Whether a byte can tell the row of each rank, and all these bytes are at most DIRECT a cut."""
     return n_cuts <= 256 and n_ranks <= DIRECT * n_cuts
 
 

@@ -138,9 +138,8 @@ def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, r
     n_pairs = pair_off[n_documents]
     hits = np.empty(n_pairs, np.uint64)
     rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
-    order = np.arange(n_pairs).astype(np.int32)
-    if n_pairs > SHARED * data[N_LEAVES]:
-        order = by_leaf(leaves, n_pairs)
+    shared = n_pairs > SHARED * data[N_LEAVES]
+    order = by_leaf(leaves, n_pairs) if shared else np.arange(n_pairs).astype(np.int32)
     found = np.empty(AT_ONCE, np.uint64)
     check_pairs(data, words, leaves[order], owner[order], order, ranks, present, hits, rows, found)
     return Pairs(pair_off, leaves, hits, ranks)

@@ -2,8 +2,8 @@
 
 In: a leaf and a document's dense ranks. Out: one word, a bit per entry. `tree.py` draws the forms.
 
-PERF: a leaf that is not in the cache is checked in steps, between which others have theirs, so that memory is asked
-for ahead: `begin` with what stands at the front of a leaf, then `rows_of`, then `finish`. `check` is all of them.
+PERF: a leaf is checked in steps, between which others have theirs, so that memory is asked for ahead: `begin` with what
+stands at the front of a leaf; then of a matrix `rows_of`, and the rows are ANDed, and of a list `check_bodies`.
 """
 
 from __future__ import annotations

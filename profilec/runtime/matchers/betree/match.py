@@ -128,10 +128,7 @@ def match_and_take(
     PERF: a call from Python costs more than many a document.
     """
     n_special = match_document(slots, document_ranks, n_slots, data, words, ints, longs, n_profiles)
-    if n_special:
-        return ~n_special
-    bits, summary, _, _ = parts_of_longs(longs, n_profiles)
-    return take_bits(bits, summary, out, 0)
+    return ~n_special if n_special else take_profiles(longs, n_profiles, out)
 
 
 @kernel
