@@ -31,6 +31,7 @@ from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
+from profilec.runtime.presence import presence
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.types import Schema
@@ -70,12 +71,15 @@ def compile(
         schema: the documents' attributes: text as in a SCHEMA statement, a mapping of name to type,
             a pyarrow schema, or a `Schema`. SCHEMA statements of the source add to it.
         options: see the README; a choice that the planner would make otherwise can be forced here.
-        statistics, calibration: for the cost-based planner that is to come; nothing reads them yet.
+        statistics: a sample of the documents to come, as `match_batch` takes them, from which the planner learns how
+            often these have each attribute. Without it, what profiles ask for must do.
+        calibration: for the cost-based planner that is to come; nothing reads it yet.
         on_error: "raise", or "skip" to compile the good profiles and keep the diagnostics of the others.
         progress: called now and then with the characters of the texts compiled so far, and in all.
 
     Raises:
         ProfileError: some profile has an error; `.diagnostics` has all of them, warnings included.
+        DocumentError: a document of `statistics` is none.
         ValueError, TypeError: the arguments make no sense.
 
     >>> profiles = compile("PROFILE cheap WHERE price < 10;")
@@ -100,7 +104,7 @@ def compile(
     diagnostics[:] = opened.in_order(diagnostics)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
-    return compiled.finish()
+    return compiled.finish(statistics)
 
 
 _STRIDE = 5_000
@@ -159,7 +163,7 @@ class _Compilation:
         if statement.examples:
             self.examples[ordinal] = statement.examples
 
-    def finish(self) -> ProfileSet:
+    def finish(self, sample: Any) -> ProfileSet:
         table = ProfileTable(
             Strings(list(self.ids)),
             Strings(self.wheres),
@@ -173,8 +177,8 @@ class _Compilation:
         schema = () if self.schema is None else (self.schema,)
         plan = plan_of(image, self.options)
         parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
-        chosen = self.options.matcher is None and self.options.max_cap is None
-        return ProfileSet(parts if chosen and image.n_entries <= FEW_ENTRIES else _with_tree(parts))
+        chosen = self.options.matcher is None and self.options.max_cap is None and sample is None
+        return ProfileSet(parts if chosen and image.n_entries <= FEW_ENTRIES else _with_tree(parts, sample))
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
@@ -204,12 +208,13 @@ FEW_DOCUMENTS = 1_000
 takes longer to load than that. After so many documents it is loaded."""
 
 
-def _with_tree(parts: SetParts) -> SetParts:
-    """The parts with a tree in the image, where the plan wants one that is not there."""
+def _with_tree(parts: SetParts, sample: Any = None) -> SetParts:
+    """The parts with a tree in the image, where the plan wants one that is not there. `sample`: documents."""
     matcher, _, leaves = parts.plan.matcher.partition(":")
     if matcher != "betree" or parts.image.tree is not None:
         return parts
-    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any"))
+    shares = None if sample is None else presence(parts.image, sample)
+    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", shares))
 
 
 class ProfileSet:

@@ -25,6 +25,14 @@ def compile_(
         list[str] | None,
         typer.Option("--schema", metavar="FILE.prof", help="SCHEMA statements that hold for the profiles too."),
     ] = None,
+    statistics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--statistics",
+            metavar="DOCS",
+            help="A sample of the documents to come, for the planner; the first 10,000 are read. May be repeated.",
+        ),
+    ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
@@ -40,7 +48,7 @@ def compile_(
     ] = "text",
 ) -> None:
     """Compile profiles into an image, a file that loads in milliseconds."""
-    from profilec.cli.load import files_or_stop, load, read_options, schema_or_stop
+    from profilec.cli.load import files_or_stop, load, read_options, sample_or_stop, schema_or_stop
     from profilec.runtime.imagefile.container import ImageFile
     from profilec.saved_set import report
 
@@ -48,7 +56,8 @@ def compile_(
     files_or_stop(paths)  # ends where one is an image, which is compiled already
     declared = schema_or_stop(schema, terminal.Findings()) if schema else None
     options = read_options(option or [], matcher=matcher, index=index or [])
-    profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared)
+    sample = sample_or_stop(statistics, declared) if statistics else None
+    profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared, statistics=sample)
     try:
         profile_set.save(output)
     except OSError as error:

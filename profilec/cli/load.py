@@ -5,7 +5,7 @@ In: files of profiles, which are compiled, or one image, which is loaded. Out: t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,18 +65,40 @@ def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) 
     options.tally.n_records = 0  # documents are numbered from the first that is matched
 
 
+def sample_or_stop(paths: Sequence[str], schema: Schema | None) -> list[Mapping[str, Any]]:
+    """The first documents of files, for the planner."""
+    from profilec.cli.documents.chunks import Tally
+    from profilec.cli.documents.formats import Input, InputError, read_documents
+
+    tally = Tally(report=lambda message: terminal.say(message, "red"), strict=False)
+    sample: list[Mapping[str, Any]] = []
+    try:
+        for chunk in read_documents(paths, Input(tally, warn=terminal.warn, schema=schema)):
+            sample += chunk.rows()[: _SAMPLE - len(sample)]
+            if len(sample) == _SAMPLE:
+                break
+    except InputError as error:
+        terminal.stop(str(error))
+    return sample
+
+
+_SAMPLE = 10_000
+
+
 def load(
     arguments: Sequence[str],
     *,
     skip_errors: bool = False,
     options: dict[str, Any] | None = None,
     schema: Schema | None = None,
+    statistics: Any = None,
 ) -> tuple[ProfileSet, terminal.Findings]:
-    """The compiled set of the files, or of an image, and what was found in them.
+    """The compiled set of the files, or of an image, and what was found in them. Arguments as `profilec.compile`'s.
 
     Ends the verb where they cannot be read, and where a profile has an error, unless `skip_errors`.
     """
     import profilec
+    from profilec.values.kinds import DocumentError
 
     findings = terminal.Findings()
     images = [argument for argument in arguments if names_image(argument)]
@@ -88,12 +110,16 @@ def load(
         files = files_or_stop(arguments)
         on_error = "skip" if skip_errors else "raise"
         with terminal.progress("compiling") as advance:
-            profile_set = profilec.compile(files, schema=schema, options=options, on_error=on_error, progress=advance)
+            profile_set = profilec.compile(
+                files, schema=schema, statistics=statistics, options=options, on_error=on_error, progress=advance
+            )
     except profilec.ProfileError as error:
         findings.all(error.diagnostics)
         raise typer.Exit(terminal.ERROR) from None
     except OSError as error:
         terminal.stop(f"{error.filename}: {error.strerror}")
+    except DocumentError as error:
+        terminal.stop(f"--statistics: {error}")
     except ValueError as error:
         terminal.stop(str(error))
     findings.all(profile_set.diagnostics)

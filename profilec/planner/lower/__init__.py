@@ -12,6 +12,9 @@ describe.py   a test of an image in the user's words
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from profilec.planner.lower.build import ImageBuilder
 from profilec.planner.lower.skeleton import TooComplexError
 from profilec.runtime.image import Image
@@ -19,8 +22,10 @@ from profilec.runtime.image import Image
 __all__ = ["ImageBuilder", "TooComplexError", "with_tree"]
 
 
-def with_tree(image: Image, max_cap: int | None = None, leaves: str = "any") -> Image:
+def with_tree(
+    image: Image, max_cap: int | None = None, leaves: str = "any", presence: NDArray[np.float64] | None = None
+) -> Image:
     """The image with its tree; arguments as in `betree.bulk_load`. (Its kernels are loaded only now.)"""
     from profilec.planner.lower.betree import bulk_load
 
-    return replace(image, tree=bulk_load(image, max_cap=max_cap, leaves=leaves))
+    return replace(image, tree=bulk_load(image, max_cap=max_cap, leaves=leaves, presence=presence))

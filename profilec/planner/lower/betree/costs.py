@@ -13,8 +13,12 @@ NS_DIRECTORY = 40.0
 """Searching a cluster directory."""
 NS_EDGE = 1.5
 """Looking whether a document has the attribute of an edge."""
+NS_LEAF = 20.0
+"""Beginning with a matrix."""
 NS_ROW = 3.0
-"""One attribute of a matrix of 64 entries."""
+"""One attribute of a matrix."""
+NS_WORD = 0.5
+"""One word of a row."""
 
 DOCUMENT_TO_PROFILE = 2.0
 """Attributes of a document for each one of a profile, while no document has been seen."""

@@ -22,18 +22,22 @@ from profilec.runtime.matchers.betree.tree import (
     FORM_MATRIX,
     GROUP,
     HEADER,
-    LEAF_ENTRIES,
+    LIST_ENTRIES,
     MOST_ATTRIBUTES,
+    MOST_WORDS,
     N_LEAVES,
     N_NODES,
     N_SLOTS,
     PARTS,
     RECORD,
     ROOT,
+    WIDEST,
 )
 
 DIRECT = 16
 """Ranks for each cut up to which a matrix tells the row of every rank."""
+ROW_BYTES = 100
+"""Bytes of rows an entry may cost where a matrix has rows of several words: fewer share more cuts."""
 ANY_FORM, LISTS_ONLY, MATRICES_ONLY = range(3)
 MOST_GREEDY = 4096
 """Entries up to which a list's heads are chosen together."""
@@ -45,7 +49,7 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
     n_nodes, n_edges, n_slots = nodes.sizes[0], nodes.sizes[1], len(slots.presence)
     data = np.zeros(HEADER + n_slots + 1024, np.int32)
     words = np.zeros(1024, np.uint64)
-    at, n_words, n_leaves, most_attributes = HEADER + n_slots, 0, 0, 0
+    at, n_words, n_leaves, most_attributes, widest = HEADER + n_slots, 0, 0, 0, 1
     number_of = np.full(n_slots + 1, -1, np.int32)
     position = np.zeros(n_nodes, np.int32)
     directory = np.zeros(n_edges + 1, np.int32)
@@ -58,7 +62,7 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
         first_edge, last_edge = nodes.edge[node], nodes.edge[node] + nodes.n_edges[node]
         n_own = last_edge - first_edge if node else 0  # the root's edges stand in the header
         order, cut, n_matrices = shared_leaves(
-            predicates, slots, nodes.order[nodes.start[node] : nodes.end[node]], number_of, forms
+            predicates, intervals, slots, nodes.order[nodes.start[node] : nodes.end[node]], number_of, forms
         )
         n_node = 2 + 2 * n_own + len(cut) - 1
         data = with_room(data, at + n_node)
@@ -75,12 +79,16 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
                 asked, _ = leaf_attributes(predicates, entries, number_of)
                 cut_off, cuts = cuts_of(predicates, intervals, entries, asked, number_of)
                 rows, absent = rows_of(predicates, intervals, entries, asked, cut_off, cuts, number_of)
-                data = with_room(data, at + PARTS + ATTRIBUTE * len(asked) + len(entries) + DIRECT * len(cuts))
-                words = with_room(words, n_words + len(rows))
+                width = rows.shape[1]
+                size = PARTS + (ATTRIBUTE + 2 * width) * len(asked) + len(entries) + DIRECT * len(cuts)
+                data = with_room(data, at + size)
+                if width > 1:  # so that a row of as many words is a cache line
+                    n_words = (n_words + MOST_WORDS - 1) // MOST_WORDS * MOST_WORDS
+                words = with_room(words, n_words + rows.size)
                 at = write_matrix(data, at, entries, ids, slots, asked, cut_off, cuts, absent, n_words)
-                words[n_words : n_words + len(rows)] = rows
-                n_words += len(rows)
-                most_attributes = max(most_attributes, len(asked))
+                words[n_words : n_words + rows.size] = rows.ravel()
+                n_words += rows.size
+                most_attributes, widest = max(most_attributes, len(asked)), max(widest, width)
             else:
                 data = with_room(data, at + list_size(predicates, intervals, entries))
                 at = write_list(predicates, intervals, slots, data, at, entries, ids, number_of)
@@ -110,18 +118,18 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
         for t in range(targets_at, targets_at + data[targets_at - 1]):
             data[t] = position[data[t]]
     data[N_SLOTS], data[ROOT], data[N_NODES] = n_slots, position[0], n_nodes
-    data[N_LEAVES], data[MOST_ATTRIBUTES] = n_leaves, most_attributes
+    data[N_LEAVES], data[MOST_ATTRIBUTES], data[WIDEST] = n_leaves, most_attributes, widest
     return data[:at].copy(), words[:n_words].copy()
 
 
 @allocating_kernel
-def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, forms: int) -> Any:
+def shared_leaves(predicates: Any, intervals: Any, slots: Any, entries: Any, number_of: Any, forms: int) -> Any:
     """The entries of a node in the order of its leaves, where each leaf begins (and the last ends), and how many are
     matrices: these come first."""
     n = len(entries)
     order, cut = np.empty(n, np.int32), np.empty(n + 1, np.int64)
     n_ordered, n_leaves, n_rest = 0, 0, 0
-    rest, taken = np.empty(n, np.int32), np.empty(LEAF_ENTRIES, np.int64)
+    rest, taken = np.empty(n, np.int32), np.empty(64 * MOST_WORDS, np.int64)
     cut[0] = 0
     for start in range(0, n, WINDOW):
         window = entries[start : start + WINDOW]
@@ -139,6 +147,15 @@ def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, for
             n_taken, n_attributes, n_free = take_similar(sets, common, free, n_free, taken, votes)
             if forms == ANY_FORM and n_taken < MATRIX_ENTRIES * n_attributes:
                 break
+            n_kept = n_taken
+            while (
+                n_kept > 64 and row_bytes(predicates, intervals, window[taken[:n_kept]], number_of) > ROW_BYTES * n_kept
+            ):
+                n_kept = (n_kept + 127) >> 7 << 6
+            while n_taken > n_kept:
+                n_taken -= 1
+                free[n_free] = taken[n_taken]
+                n_free += 1
             for t in range(n_taken):
                 order[n_ordered] = window[taken[t]]
                 is_left[taken[t]] = False
@@ -157,8 +174,16 @@ def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, for
             n_ordered += 1
     while cut[n_leaves] < n:
         n_leaves += 1
-        cut[n_leaves] = min(n, cut[n_leaves - 1] + LEAF_ENTRIES)
+        cut[n_leaves] = min(n, cut[n_leaves - 1] + LIST_ENTRIES)
     return order, cut[: n_leaves + 1], n_matrices
+
+
+@allocating_kernel
+def row_bytes(predicates: Any, intervals: Any, entries: Any, number_of: Any) -> int:
+    """Of the matrix of some entries."""
+    asked, _ = leaf_attributes(predicates, entries, number_of)
+    _, cuts = cuts_of(predicates, intervals, entries, asked, number_of)
+    return 8 * ((len(entries) + 63) >> 6) * len(cuts)
 
 
 @allocating_kernel
@@ -195,18 +220,21 @@ def write_matrix(
     n_words: int,
 ) -> int:
     """`n_words`: where the rows are going to stand. Returns where the leaf ends."""
-    n_attributes = len(asked)
-    ids_at = at + PARTS + ATTRIBUTE * n_attributes
+    n_attributes, width = absent.shape
+    size = ATTRIBUTE + 2 * width
+    ids_at = at + PARTS + size * n_attributes
     place = ids_at + len(entries)
     data[at], data[at + 1], data[at + 2], data[at + 3] = len(entries), FORM_MATRIX, n_attributes, ids_at
     for i in range(len(entries)):
         data[ids_at + i] = ids[entries[i]]
     for a in range(n_attributes):
-        attribute = at + PARTS + ATTRIBUTE * a
+        attribute = at + PARTS + size * a
         first, n_cuts, n_ranks = cut_off[a], cut_off[a + 1] - cut_off[a], slots.n_ranks[asked[a]]
-        data[attribute], data[attribute + 2], data[attribute + 3] = asked[a], place, n_words + first
-        data[attribute + 4] = signed(absent[a] & np.uint64(0xFFFFFFFF))
-        data[attribute + 5] = signed(absent[a] >> np.uint64(32))
+        data[attribute], data[attribute + 2], data[attribute + 3] = asked[a], place, n_words + width * first
+        for w in range(width):
+            half = attribute + ATTRIBUTE + 2 * w
+            data[half] = signed(absent[a, w] & np.uint64(0xFFFFFFFF))
+            data[half + 1] = signed(absent[a, w] >> np.uint64(32))
         if is_direct(n_ranks, n_cuts):
             data[attribute + 1] = -n_cuts
             for quarter in range((n_ranks + 3) >> 2):

@@ -29,8 +29,8 @@ from profilec.planner.lower.betree.costs import (
     NS_DIRECTORY,
     NS_EDGE,
     NS_NODE,
-    NS_ROW,
 )
+from profilec.planner.lower.betree.matrix import matrix_cost
 from profilec.planner.lower.betree.predicates import (
     COVERED,
     OPEN,
@@ -158,10 +158,13 @@ def count_attributes(predicates: Any, order: Any, start: int, end: int, work: An
 
 @inlined
 def seen(slots: Any, work: Any, slot: int, n: int) -> float:
-    """The share of the documents at a node that have an attribute.
+    """The share of the documents at a node of n entries that have an attribute.
 
-    A document that came here is like the profiles here: it has an attribute as often as they ask for it, and more.
+    A document that came here is like the profiles here: it has an attribute as often as they ask for it, and more. But
+    all come to the root.
     """
+    if slots.is_sampled and n == len(work.moved):
+        return slots.presence[slot]
     return min(1.0, max(slots.presence[slot], DOCUMENT_TO_PROFILE * work.n_with[slot] / n))
 
 
@@ -226,7 +229,7 @@ def pays(predicates: Any, slots: Any, order: Any, start: int, end: int, work: An
     cut += NS_NODE + n_left * NS_CANDIDATE
     whole = NS_NODE + n * NS_CANDIDATE
     if n >= MATRIX_ENTRIES * n_touched:
-        whole = min(whole, NS_NODE + n_touched * NS_ROW * ((n + 63) >> 6))
+        whole = min(whole, NS_NODE + matrix_cost(n, n_touched))
     return n_attributes > 0 and cut < whole
 
 

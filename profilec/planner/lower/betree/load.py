@@ -48,10 +48,11 @@ def bulk_load(
     tests = _tests(image)
     predicates, intervals = _predicates(image, tests)
     n_slots = len(image.slots) + len(image.patterns)
+    is_sampled = presence is not None
     if presence is None:
         asked = np.bincount(predicates.slot, minlength=n_slots)
         presence = np.minimum(1.0, costs.DOCUMENT_TO_PROFILE * asked / max(1, image.n_entries))
-    slots = Slots(presence, image.n_ranks)
+    slots = Slots(presence, image.n_ranks, is_sampled)
     by_cost = max_cap is None
     if max_cap is None:
         max_cap = costs.max_cap(match_probability(predicates, slots))

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from profilec.planner.lower.betree.costs import NS_LEAF, NS_ROW, NS_WORD
 from profilec.planner.lower.betree.predicates import SUBSUMED
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined
+from profilec.runtime.matchers.betree.tree import MOST_WORDS
 
 
 @allocating_kernel
@@ -83,51 +85,65 @@ def cuts_of(predicates: Any, intervals: Any, entries: Any, slots: Any, number_of
 
 @allocating_kernel
 def rows_of(predicates: Any, intervals: Any, entries: Any, slots: Any, cut_off: Any, cuts: Any, number_of: Any) -> Any:
-    """A row per cut, and one per attribute for its absence."""
-    n_slots = len(slots)
-    rows, absent = np.zeros(len(cuts), np.uint64), np.zeros(n_slots, np.uint64)
-    open_rows, asked = np.zeros(len(cuts) + 1, np.uint64), np.zeros(n_slots, np.int64)
+    """A row per cut, and one per attribute for its absence, each of a word for 64 entries."""
+    n_slots, n_words = len(slots), (len(entries) + 63) >> 6
+    rows, absent = np.zeros((len(cuts), n_words), np.uint64), np.zeros((n_slots, n_words), np.uint64)
+    asked = np.zeros((n_slots, n_words), np.uint64)  # by which entries
+    holds = np.zeros(len(cuts) + 1, np.bool_)
     for a in range(n_slots):
         number_of[slots[a]] = a
     for i in range(len(entries)):
-        entry = entries[i]
-        bit = ONE << np.uint64(i)
+        entry, w = entries[i], i >> 6
+        bit = ONE << np.uint64(i & 63)
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
             if predicates.state[p] == SUBSUMED:
                 continue
             a = number_of[predicates.slot[p]]
             first, last = cut_off[a], cut_off[a + 1]
             own = cuts[first:last]
-            again = asked[a] == i + 1  # a second predicate on the attribute: both must hold
-            asked[a] = i + 1
-            open_rows[first:last] = 0
             holds_absent = False
+            if asked[a, w] & bit:  # a second predicate on the attribute: both must hold
+                holds[:] = False
+                for v in range(predicates.first[p], predicates.last[p]):
+                    holds_absent |= intervals.low[v] == 0
+                    low, high = cuts_in(own, intervals.low[v], intervals.high[v])
+                    holds[first + low : first + high] = True
+                for c in range(first, last):
+                    if not holds[c]:
+                        rows[c, w] &= ~bit
+                if not holds_absent:
+                    absent[a, w] &= ~bit
+                continue
+            asked[a, w] |= bit
             for v in range(predicates.first[p], predicates.last[p]):
                 holds_absent |= intervals.low[v] == 0
-                c = np.searchsorted(own, max(1, intervals.low[v]))
-                while c < len(own) and own[c] <= intervals.high[v]:
-                    open_rows[first + c] = bit
-                    c += 1
-            if again:
-                for c in range(first, last):
-                    rows[c] &= open_rows[c] | ~bit
-                if not holds_absent:
-                    absent[a] &= ~bit
-            else:
-                for c in range(first, last):
-                    rows[c] |= open_rows[c]
-                if holds_absent:
-                    absent[a] |= bit
-        for a in range(n_slots):
-            if asked[a] != i + 1:
-                absent[a] |= bit
-                add_to_rows(rows, cut_off[a], cut_off[a + 1], bit)
+                low, high = cuts_in(own, intervals.low[v], intervals.high[v])
+                for c in range(first + low, first + high):
+                    rows[c, w] |= bit
+            if holds_absent:
+                absent[a, w] |= bit
     for a in range(n_slots):
         number_of[slots[a]] = -1
+        for w in range(n_words):
+            absent[a, w] |= ~asked[a, w]
+            for c in range(cut_off[a], cut_off[a + 1]):
+                rows[c, w] |= ~asked[a, w]
     return rows, absent
 
 
 @inlined
-def add_to_rows(rows: Any, first: int, last: int, bit: Any) -> None:
-    for c in range(first, last):
-        rows[c] |= bit
+def matrix_cost(n_entries: int, n_attributes: int) -> float:
+    """Nanoseconds that a document is expected to spend with entries in as few matrices as can be."""
+    n_words = (n_entries + 63) >> 6
+    n_leaves = (n_words + MOST_WORDS - 1) // MOST_WORDS
+    return n_leaves * (NS_LEAF + n_attributes * NS_ROW) + n_words * n_attributes * NS_WORD
+
+
+@inlined
+def cuts_in(cuts: Any, low: int, high: int) -> Any:
+    """The numbers of the cuts from low to high."""
+    first = np.searchsorted(cuts, max(1, low))
+    last = first
+    while last < len(cuts) and cuts[last] <= high:
+        last += 1
+    return first, last

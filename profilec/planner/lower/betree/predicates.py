@@ -40,10 +40,11 @@ class Intervals(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Of each slot: the share of documents that have it, and its number of ranks."""
+    """Of each slot: the share of documents that have it, and its number of ranks. `is_sampled`: the shares were seen."""
 
     presence: NDArray[np.float64]
     n_ranks: NDArray[np.int32]
+    is_sampled: bool
 
 
 @inlined

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from profilec.planner.lower.betree.matrix import leaf_attributes
+from profilec.planner.lower.betree.matrix import leaf_attributes, matrix_cost
 from profilec.planner.lower.betree.predicates import SUBSUMED
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, population, trailing_zeros
-from profilec.runtime.matchers.betree.tree import LEAF_ENTRIES
 
-MOST_WORDS = 4
+SET_WORDS = 4
 """Of the set of attributes of an entry, as bits: entries with rarer attributes than the 256 commonest are left over."""
 WINDOW = 2048
 """Entries that are compared with each other."""
+ENOUGH = 1.5
+"""A group that costs as many times what it cost at its best for each entry grows no more."""
 
 
 @allocating_kernel
@@ -29,7 +30,7 @@ def attribute_sets(predicates: Any, entries: Any, number_of: Any, most_intervals
     """Per entry a bit for each attribute that it has a predicate on; whether it can be in a matrix; and the sum of how
     often others ask for its attributes."""
     slots, uses = leaf_attributes(predicates, entries, number_of)
-    n_numbered = min(len(slots), 64 * MOST_WORDS)
+    n_numbered = min(len(slots), 64 * SET_WORDS)
     for a in range(len(slots)):
         number_of[slots[a]] = a
     sets = np.zeros((len(entries), max(1, (n_numbered + 63) >> 6)), np.uint64)
@@ -64,14 +65,14 @@ def take_similar(sets: Any, common: Any, free: Any, n_free: int, taken: Any, vot
             seed = f
     for w in range(n_words):
         asked[w] = sets[free[seed], w]
-    n = 0
+    n, n_kept, attributes_kept, least_cost = 0, 0, 0, np.inf
     while True:
         least, nearest, left = 1 << 30, 0, 0
         voted = False
         for f in range(n_free):
             i = free[f]
             missing = n_missing(sets, i, asked)
-            if missing == 0 and n < LEAF_ENTRIES:
+            if missing == 0 and n < len(taken):
                 taken[n] = i
                 n += 1
                 continue
@@ -83,21 +84,26 @@ def take_similar(sets: Any, common: Any, free: Any, n_free: int, taken: Any, vot
                 voted = True
                 votes[first_missing(sets, i, asked)] += 1
         n_free = left
-        if n == LEAF_ENTRIES or n_free == 0 or (not voted and 4 * n >= LEAF_ENTRIES):
-            if voted:
-                votes[:] = 0
-            break
-        if voted:
-            best = np.argmax(votes)
+        n_attributes = 0
+        for w in range(n_words):
+            n_attributes += population(asked[w])
+        cost = matrix_cost(n, n_attributes) / n
+        if cost <= least_cost:
+            n_kept, attributes_kept, least_cost = n, n_attributes, cost
+        best = np.argmax(votes) if voted else 0
+        if voted and n < len(taken) and n_free and cost < ENOUGH * least_cost:
             asked[best >> 6] |= ONE << np.uint64(best & 63)
-            votes[:] = 0
-        else:
+        elif n < len(taken) and n_free and cost < ENOUGH * least_cost:
             for w in range(n_words):
                 asked[w] |= sets[nearest, w]
-    n_attributes = 0
-    for w in range(n_words):
-        n_attributes += population(asked[w])
-    return n, n_attributes, n_free
+        else:
+            votes[:] = 0
+            break
+        votes[:] = 0
+    for t in range(n_kept, n):
+        free[n_free] = taken[t]
+        n_free += 1
+    return n_kept, attributes_kept, n_free
 
 
 @inlined

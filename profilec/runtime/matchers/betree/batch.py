@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, kernel, population, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.leaf import begin, check_bodies, rows_of
-from profilec.runtime.matchers.betree.match import AT_ONCE, set_bit, take_bits
+from profilec.runtime.matchers.betree.leaf import AT_ONCE, check_some, words_of
+from profilec.runtime.matchers.betree.match import set_bit, take_bits
 from profilec.runtime.matchers.betree.settle import HANDED_BACK, set_profiles, settled
-from profilec.runtime.matchers.betree.tree import FORM_LIST, MOST_ATTRIBUTES, N_LEAVES, N_NODES
+from profilec.runtime.matchers.betree.tree import MOST_ATTRIBUTES, MOST_WORDS, N_LEAVES, N_NODES, WIDEST
 from profilec.runtime.matchers.betree.walk import leaves_of, walk
 
 MOST_DOCUMENTS = 1024
@@ -84,10 +84,9 @@ def match_batch(
         own = out_off[start : stop + 1], handed_off[start : stop + 1]
         try:
             pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, *scratch)
-            found = data, tables, pairs.leaves, pairs.hits, pairs.off, n_profiles
-            sizes = most_found(*found, False)
+            sizes = most_found(data, tables, pairs, n_profiles, False)
             if sizes[0] > MUCH:
-                sizes = most_found(*found, True)
+                sizes = most_found(data, tables, pairs, n_profiles, True)
             out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
             read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
         finally:
@@ -109,12 +108,15 @@ def joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 
 class Pairs(NamedTuple):
-    """The leaves that documents reach: those of document d are `off[d] .. off[d + 1]`, and the entries of each that
-    hold are the bits of `hits`. `ranks`: a dense row for each document."""
+    """The leaves that documents reach: those of document d are `off[d] .. off[d + 1]`. The entries of pair p that hold
+    are the bits of `hits` from `hit_at[p]` on; -1: none holds. `n_found`: how many hold for each document; `ranks`: a
+    dense row for each."""
 
     off: NDArray[np.int64]
     leaves: NDArray[np.int32]
+    hit_at: NDArray[np.int64]
     hits: NDArray[np.uint64]
+    n_found: NDArray[np.int64]
     ranks: NDArray[np.int32]
 
 
@@ -136,13 +138,16 @@ def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, r
         longer = pair_off[done] + len(reached)
         leaves, owner = with_room(leaves, longer), with_room(owner, longer)
     n_pairs = pair_off[n_documents]
-    hits = np.empty(n_pairs, np.uint64)
+    hit_at, n_found = np.full(n_pairs, -1, np.int64), np.zeros(n_documents, np.int64)
+    hits = np.empty(n_pairs * data[WIDEST], np.uint64)  # mostly fewer; what is not written to takes no memory
     rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
+    found, left = np.empty(AT_ONCE * MOST_WORDS, np.uint64), np.empty(AT_ONCE, np.int32)
     shared = n_pairs > SHARED * data[N_LEAVES]
     order = by_leaf(leaves, n_pairs) if shared else np.arange(n_pairs).astype(np.int32)
-    found = np.empty(AT_ONCE, np.uint64)
-    check_pairs(data, words, leaves[order], owner[order], order, ranks, present, hits, rows, found)
-    return Pairs(pair_off, leaves, hits, ranks)
+    check_pairs(
+        data, words, leaves[order], owner[order], order, ranks, present, found, left, rows, hit_at, hits, n_found
+    )
+    return Pairs(pair_off, leaves, hit_at, hits, n_found, ranks)
 
 
 @kernel
@@ -187,12 +192,15 @@ def check_pairs(
     order: Any,
     ranks: Any,
     present: Any,
-    hits: Any,
-    rows: Any,
     found: Any,
+    left: Any,
+    rows: Any,
+    hit_at: Any,
+    hits: Any,
+    n_found: Any,
 ) -> None:
-    """hits[order[i]]: the entries of leaves[i] that hold for document owner[i]."""
-    ends = AT_ONCE * data[MOST_ATTRIBUTES]
+    """Checks leaves[i] for document owner[i], which is pair order[i]."""
+    n_hits = 0
     for start in range(0, len(order), AT_ONCE):
         stop = min(len(order), start + AT_ONCE)
         for i in range(stop, min(len(order), stop + AT_ONCE)):
@@ -200,36 +208,31 @@ def check_pairs(
             if leaves[i] != leaves[i - 1]:
                 for line in range(leaves[i], leaves[i] + 64, 16):
                     prefetch(data, line)
-        for i in range(start, stop):
-            found[i - start] = begin(data, leaves[i], ranks[owner[i]], present[owner[i]])
-        n_rows = 0
-        for i in range(start, stop):
-            if found[i - start] and data[leaves[i] + 1] != FORM_LIST:
-                n_rows = rows_of(data, words, leaves[i], ranks[owner[i]], present[owner[i]], rows, n_rows)
-            rows[ends + i - start] = n_rows
-        row = 0
-        for i in range(start, stop):
-            holds = found[i - start]
-            if holds and data[leaves[i] + 1] == FORM_LIST:
-                holds = check_bodies(data, leaves[i], ranks[owner[i]], holds)
-            while row < rows[ends + i - start]:
-                holds &= words[rows[row]]
-                row += 1
-            hits[order[i]] = holds
+        some, own = leaves[start:stop], owner[start:stop]
+        for k in range(check_some(data, words, some, own, ranks, present, found, left, rows)):
+            n = 0
+            for w in range(words_of(data, some[left[k]])):
+                hits[n_hits + w] = found[MOST_WORDS * k + w]
+                n += population(found[MOST_WORDS * k + w])
+            if n:
+                hit_at[order[start + left[k]]] = n_hits
+                n_hits += words_of(data, some[left[k]])
+                n_found[own[left[k]]] += n
 
 
 @kernel
-def most_found(data: Any, tables: Any, leaves: Any, hits: Any, pair_off: Any, n_profiles: int, is_exact: bool) -> Any:
+def most_found(data: Any, tables: Any, pairs: Any, n_profiles: int, is_exact: bool) -> Any:
     """The most profiles and the most entries that a chunk may give; `is_exact`: each entry is looked at."""
     more_each, more_together = tables.most[0] - 1, tables.most[1]
     most, n_entries = 0, 0
-    for d in range(len(pair_off) - 1):
-        n_found, more = 0, 0
-        for pair in range(pair_off[d], pair_off[d + 1]):
-            n_found += population(hits[pair])
-            if is_exact:
-                more += more_of_hits(data, tables, leaves[pair], hits[pair])
-        if not is_exact:
+    for d in range(len(pairs.n_found)):
+        n_found = pairs.n_found[d]
+        if is_exact:
+            more = 0
+            for pair in range(pairs.off[d], pairs.off[d + 1]):
+                if pairs.hit_at[pair] >= 0:
+                    more += more_of_hits(data, tables, pairs.leaves[pair], pairs.hits, pairs.hit_at[pair])
+        else:
             more = min(n_found * more_each, more_together)
         n_entries += n_found
         most += min(n_profiles, n_found + more)
@@ -237,14 +240,16 @@ def most_found(data: Any, tables: Any, leaves: Any, hits: Any, pair_off: Any, n_
 
 
 @inlined
-def more_of_hits(data: Any, tables: Any, leaf: int, holds: Any) -> int:
+def more_of_hits(data: Any, tables: Any, leaf: int, hits: Any, hit_at: int) -> int:
     """How many profiles more than one each the entries of a leaf have that hold, whatever is left to check."""
     more = 0
-    while holds:
-        id = data[data[leaf + 3] + trailing_zeros(holds)]
-        holds &= holds - ONE
-        if id < 0:
-            more += tables.profile_off[~id + 1] - tables.profile_off[~id] - 1
+    for w in range(words_of(data, leaf)):
+        holds = hits[hit_at + w]
+        while holds:
+            id = data[data[leaf + 3] + 64 * w + trailing_zeros(holds)]
+            holds &= holds - ONE
+            if id < 0:
+                more += tables.profile_off[~id + 1] - tables.profile_off[~id] - 1
     return more
 
 
@@ -255,19 +260,14 @@ def read_all(
     """Fills `out` and `handed`, and goes on with their offsets from where the last chunk ended."""
     n_words = (n_profiles + 63) >> 6
     bits, summary = np.zeros(n_words, np.uint64), np.zeros((n_words + 63) >> 6, np.uint64)
-    read_off(
-        data, tables, pairs.off, pairs.leaves, pairs.hits, pairs.ranks, bits, summary, out, handed, out_off, handed_off
-    )
+    read_off(data, tables, pairs, bits, summary, out, handed, out_off, handed_off)
 
 
 @kernel
 def read_off(
     data: Any,
     tables: Any,
-    pair_off: Any,
-    leaves: Any,
-    hits: Any,
-    ranks: Any,
+    pairs: Any,
     bits: Any,
     summary: Any,
     out: Any,
@@ -276,19 +276,21 @@ def read_off(
     handed_off: Any,
 ) -> None:
     """Of each document, what its pairs give: the bits of profiles, taken in order, and the entries handed back."""
+    leaves, hit_at, hits = pairs.leaves, pairs.hit_at, pairs.hits
     n_out, n_handed = 0, 0
-    for d in range(len(pair_off) - 1):
-        last = pair_off[d + 1]
-        for pair in range(pair_off[d], last):
-            if pair + AHEAD < last and hits[pair + AHEAD]:
+    for d in range(len(pairs.n_found)):
+        last = pairs.off[d + 1]
+        for pair in range(pairs.off[d], last):
+            if pair + AHEAD < last and hit_at[pair + AHEAD] >= 0:
                 prefetch(data, leaves[pair + AHEAD] + 3)
-            if pair + 2 < last and hits[pair + 2]:
+            if pair + 2 < last and hit_at[pair + 2] >= 0:
                 ids = data[leaves[pair + 2] + 3]
-                for line in range(ids, ids + 64, 16):
+                for line in range(ids, ids + data[leaves[pair + 2]], 16):
                     prefetch(data, line)
-            holds = hits[pair]
-            if holds:
-                first_id = np.uint64(data[leaves[pair] + 3])
+            if hit_at[pair] < 0:
+                continue
+            for w in range(words_of(data, leaves[pair])):
+                first_id, holds = np.uint64(data[leaves[pair] + 3] + 64 * w), hits[hit_at[pair] + w]
                 while holds:
                     id = data[first_id + np.uint64(trailing_zeros(holds))]
                     holds &= holds - ONE
@@ -297,7 +299,7 @@ def read_off(
                     elif tables.kind[~id] == HANDED_BACK:
                         handed[n_handed] = ~id
                         n_handed += 1
-                    elif settled(tables, ~id, ranks[d]):
+                    elif settled(tables, ~id, pairs.ranks[d]):
                         set_profiles(tables, ~id, bits, summary)
         n_out = take_bits(bits, summary, out, n_out)
         out_off[d + 1] = out_off[0] + n_out

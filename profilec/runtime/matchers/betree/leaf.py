@@ -1,6 +1,6 @@
 """Checking a leaf: which of its entries have all their open predicates satisfied.
 
-In: a leaf and a document's dense ranks. Out: one word, a bit per entry. `tree.py` draws the forms.
+In: a leaf and a document's dense ranks. Out: words, a bit per entry. `tree.py` draws the forms.
 
 PERF: a leaf is checked in steps, between which others have theirs, so that memory is asked for ahead: `begin` with what
 stands at the front of a leaf; then of a matrix `rows_of`, and the rows are ANDed, and of a list `check_bodies`.
@@ -13,7 +13,52 @@ from typing import Any
 import numpy as np
 
 from profilec.runtime.kernels import ONE, inlined, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.tree import ATTRIBUTE, FORM_LIST, GROUP, LEAF_ENTRIES, PARTS, RECORD
+from profilec.runtime.matchers.betree.tree import (
+    ATTRIBUTE,
+    FORM_LIST,
+    GROUP,
+    MOST_ATTRIBUTES,
+    MOST_WORDS,
+    PARTS,
+    RECORD,
+)
+
+AT_ONCE = 32
+"""Leaves that are checked step by step together."""
+
+
+@inlined
+def check_some(
+    data: Any, words: Any, leaves: Any, owner: Any, ranks: Any, present: Any, found: Any, left: Any, rows: Any
+) -> int:
+    """Checks at most AT_ONCE leaves, leaf q with document owner[q]; returns in how many of them something may hold.
+
+    These are the leaves left[k], and found[MOST_WORDS * k:] their entries that hold.
+    """
+    n_left = 0
+    for q in range(len(leaves)):
+        if begin(data, leaves[q], ranks[owner[q]], present[owner[q]], found, MOST_WORDS * n_left):
+            left[n_left] = q
+            n_left += 1
+    n_rows, ends = 0, AT_ONCE * data[MOST_ATTRIBUTES]
+    for k in range(n_left):
+        leaf, document = leaves[left[k]], owner[left[k]]
+        if data[leaf + 1] != FORM_LIST:
+            n_rows = rows_of(data, words, leaf, ranks[document], present[document], rows, n_rows)
+        rows[ends + k] = n_rows
+    first = 0
+    for k in range(n_left):
+        leaf = leaves[left[k]]
+        if data[leaf + 1] == FORM_LIST:
+            found[MOST_WORDS * k] = check_bodies(data, leaf, ranks[owner[left[k]]], found[MOST_WORDS * k])
+        else:
+            for w in range(words_of(data, leaf)):
+                holds = found[MOST_WORDS * k + w]
+                for row in range(first, rows[ends + k]):
+                    holds &= words[rows[row] + w]
+                found[MOST_WORDS * k + w] = holds
+        first = rows[ends + k]
+    return n_left
 
 
 @inlined
@@ -23,14 +68,27 @@ def is_present(present: Any, slot: int) -> bool:
 
 
 @inlined
-def begin(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
-    """The entries that may still hold: of a list, those whose heads do; of a matrix, those that miss no attribute."""
+def words_of(data: Any, leaf: int) -> int:
+    """How many words a leaf's answer has."""
+    return (data[leaf] + 63) >> 6
+
+
+@inlined
+def begin(data: Any, leaf: int, ranks: Any, present: Any, found: Any, first: int) -> bool:
+    """Whether some entry may still hold: of a list, one whose head does; of a matrix, one that misses no attribute.
+
+    These are the bits of found[first:].
+    """
     if data[leaf + 1] == FORM_LIST:
-        return check_heads(data, leaf, ranks, present)
-    found = all_entries(data, leaf)
-    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
+        found[first] = check_heads(data, leaf, ranks, present)
+        return found[first] != 0
+    n_words = words_of(data, leaf)
+    all_entries(data, leaf, found, first)
+    size = ATTRIBUTE + 2 * n_words
+    for attribute in range(leaf + PARTS, leaf + PARTS + size * data[leaf + 2], size):
         if not is_present(present, data[attribute]):
-            found &= row_if_absent(data, attribute)
+            for w in range(n_words):
+                found[first + w] &= word_if_absent(data, attribute, w)
         else:
             n_cuts, cuts = data[attribute + 1], data[attribute + 2]
             if n_cuts < 0:
@@ -38,15 +96,20 @@ def begin(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
             else:
                 prefetch(data, cuts)
                 prefetch(data, cuts + n_cuts - 1)
-    return found
+    left = np.uint64(0)
+    for w in range(n_words):
+        left |= found[first + w]
+    return left != 0
 
 
 @inlined
 def rows_of(data: Any, words: Any, leaf: int, ranks: Any, present: Any, rows: Any, n: int) -> int:
     """Appends the positions of the rows that a matrix is left with to `rows`; returns its new length."""
-    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
+    n_words = words_of(data, leaf)
+    size = ATTRIBUTE + 2 * n_words
+    for attribute in range(leaf + PARTS, leaf + PARTS + size * data[leaf + 2], size):
         if is_present(present, data[attribute]):
-            row = row_of(data, attribute, ranks[data[attribute]])
+            row = data[attribute + 3] + n_words * row_of(data, attribute, ranks[data[attribute]])
             prefetch(words, row)
             rows[n] = row
             n += 1
@@ -54,22 +117,27 @@ def rows_of(data: Any, words: Any, leaf: int, ranks: Any, present: Any, rows: An
 
 
 @inlined
-def all_entries(data: Any, leaf: int) -> Any:
-    return ~np.uint64(0) >> np.uint64(LEAF_ENTRIES - data[leaf])
+def all_entries(data: Any, leaf: int, found: Any, first: int) -> None:
+    """Sets the bits of all entries of a leaf."""
+    n_words = words_of(data, leaf)
+    for w in range(n_words):
+        found[first + w] = ~np.uint64(0)
+    found[first + n_words - 1] >>= np.uint64(64 * n_words - data[leaf])
 
 
 @inlined
-def row_if_absent(data: Any, attribute: int) -> Any:
-    return np.uint64(np.uint32(data[attribute + 4])) | np.uint64(np.uint32(data[attribute + 5])) << np.uint64(32)
+def word_if_absent(data: Any, attribute: int, w: int) -> Any:
+    half = attribute + ATTRIBUTE + 2 * w
+    return np.uint64(np.uint32(data[half])) | np.uint64(np.uint32(data[half + 1])) << np.uint64(32)
 
 
 @inlined
 def row_of(data: Any, attribute: int, rank: int) -> int:
-    """Where the row of a matrix's attribute for a rank > 0 is: the first cut is 1."""
+    """The number of the row of a matrix's attribute for a rank > 0: the first cut is 1."""
     n_cuts, cuts = data[attribute + 1], data[attribute + 2]
     if n_cuts < 0:
-        return data[attribute + 3] + ((data[cuts + (rank >> 2)] >> ((rank & 3) << 3)) & 255)
-    return data[attribute + 3] + last_cut(data, rank, cuts, n_cuts)
+        return (data[cuts + (rank >> 2)] >> ((rank & 3) << 3)) & 255
+    return last_cut(data, rank, cuts, n_cuts)
 
 
 @inlined

@@ -12,22 +12,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profilec.runtime.kernels import ONE, inlined, kernel, population, prefetch, trailing_zeros
-from profilec.runtime.matchers.betree.leaf import begin, check_bodies, rows_of
+from profilec.runtime.matchers.betree.leaf import AT_ONCE, check_some, words_of
 from profilec.runtime.matchers.betree.tree import (
     FORM_LIST,
     GROUP,
+    HEADER,
     MOST_ATTRIBUTES,
+    MOST_WORDS,
     N_LEAVES,
     N_NODES,
     N_SLOTS,
     PARTS,
+    Tree,
 )
 from profilec.runtime.matchers.betree.walk import leaves_of, walk
-
-AT_ONCE = 32
-"""Leaves that are checked step by step together."""
 
 
 @kernel
@@ -38,50 +39,43 @@ def match_document(
 
     Where there are some, the document stays in the scratch ranks, for `settle_document`.
     """
-    ranks, queue, leaves, rows, special = parts_of_ints(data, ints)
+    ranks, queue, leaves, left, owner, rows, special = parts_of_ints(data, ints)
     bits, summary, found, present = parts_of_longs(longs, n_profiles)
     for i in range(n_slots):
         ranks[slots[i]] = document_ranks[i]
         present[slots[i] >> 6] |= ONE << np.uint64(slots[i] & 63)
     n_leaves = leaves_of(data, queue, walk(data, slots, document_ranks, n_slots, ranks, queue), leaves, 0)
+    one_ranks, one_present = ranks.reshape((1, len(ranks))), present.reshape((1, len(present)))
     n_special = 0
     for start in range(0, n_leaves, AT_ONCE):
-        n_left = 0
-        for q in range(start, min(n_leaves, start + AT_ONCE)):
-            leaf = leaves[q]
-            may_hold = begin(data, leaf, ranks, present)
-            if may_hold:
-                queue[n_left], found[n_left] = leaf, may_hold
-                n_left += 1
-        n_rows = 0
-        for q in range(n_left):
-            leaf = queue[q]
-            prefetch(data, data[leaf + 3])
-            if data[leaf + 1] != FORM_LIST:
-                n_rows = rows_of(data, words, leaf, ranks, present, rows, n_rows)
-            rows[AT_ONCE * data[MOST_ATTRIBUTES] + q] = n_rows
-        row = 0
-        for q in range(n_left):
-            leaf, holds = queue[q], found[q]
-            if data[leaf + 1] == FORM_LIST:
-                holds = check_bodies(data, leaf, ranks, holds)
-            while row < rows[AT_ONCE * data[MOST_ATTRIBUTES] + q]:
-                holds &= words[rows[row]]
-                row += 1
-            ids = np.uint64(data[leaf + 3])
-            while holds:
-                id = data[ids + np.uint64(trailing_zeros(holds))]
-                holds &= holds - ONE
-                if id >= 0:
-                    set_bit(bits, summary, id)
-                else:
-                    special[n_special] = ~id
-                    n_special += 1
+        some = leaves[start : min(n_leaves, start + AT_ONCE)]
+        n_left = check_some(data, words, some, owner, one_ranks, one_present, found, left, rows)
+        for k in range(n_left):
+            leaf = some[left[k]]
+            if k + 1 < n_left:
+                ids_ahead(data, some[left[k + 1]])
+            for w in range(words_of(data, leaf)):
+                ids, holds = np.uint64(data[leaf + 3] + 64 * w), found[MOST_WORDS * k + w]
+                while holds:
+                    id = data[ids + np.uint64(trailing_zeros(holds))]
+                    holds &= holds - ONE
+                    if id >= 0:
+                        set_bit(bits, summary, id)
+                    else:
+                        special[n_special] = ~id
+                        n_special += 1
     for i in range(n_slots):
         present[slots[i] >> 6] = 0
         if n_special == 0:
             ranks[slots[i]] = 0
     return n_special
+
+
+@inlined
+def ids_ahead(data: Any, leaf: int) -> None:
+    """Asks for the ids of a leaf."""
+    for line in range(data[leaf + 3], data[leaf + 3] + data[leaf], 16):
+        prefetch(data, line)
 
 
 @inlined
@@ -94,21 +88,42 @@ def set_bit(bits: Any, summary: Any, profile: int) -> None:
 
 @inlined
 def parts_of_ints(data: Any, ints: Any) -> Any:
-    """Scratch: dense ranks with one slot more that is always NULL, the queue, leaves, rows, special entries."""
-    n_ranks = data[N_SLOTS] + 1
-    leaves = n_ranks + max(data[N_NODES], AT_ONCE)
-    rows = leaves + data[N_LEAVES]
+    """Scratch: dense ranks with one slot more that is always NULL, the queue, leaves, those left of some, their owners
+    (0), their rows, special entries."""
+    queue = data[N_SLOTS] + 1
+    leaves = queue + data[N_NODES]
+    left = leaves + data[N_LEAVES]
+    owner = left + AT_ONCE
+    rows = owner + AT_ONCE
     special = rows + AT_ONCE * (data[MOST_ATTRIBUTES] + 1)
-    return ints[:n_ranks], ints[n_ranks:leaves], ints[leaves:rows], ints[rows:special], ints[special:]
+    return (
+        ints[:queue],
+        ints[queue:leaves],
+        ints[leaves:left],
+        ints[left:owner],
+        ints[owner:rows],
+        ints[rows:special],
+        ints[special:],
+    )
 
 
 @inlined
 def parts_of_longs(longs: Any, n_profiles: int) -> Any:
-    """Scratch: a bit per profile, a bit per word of these, the entries that may hold of some leaves, a bit per slot."""
+    """Scratch: a bit per profile, a bit per word of these, the entries that hold of some leaves, a bit per slot."""
     n_words = (n_profiles + 63) >> 6
     found = n_words + ((n_words + 63) >> 6)
-    present = found + AT_ONCE
+    present = found + AT_ONCE * MOST_WORDS
     return longs[:n_words], longs[n_words:found], longs[found:present], longs[present:]
+
+
+def scratch_of(tree: Tree, n_profiles: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """The integers and words that `parts_of_ints` and `parts_of_longs` cut."""
+    header = tree.data[:HEADER].astype(np.int64)
+    n_rows = AT_ONCE * (header[MOST_ATTRIBUTES] + 1)
+    n_ints = header[N_SLOTS] + 1 + header[N_NODES] + header[N_LEAVES] + 2 * AT_ONCE + n_rows + len(tree.special) + 1
+    n_words = (n_profiles + 63) >> 6
+    n_longs = n_words + ((n_words + 63) >> 6) + AT_ONCE * MOST_WORDS + (header[N_SLOTS] >> 6) + 1
+    return np.zeros(n_ints, np.int32), np.zeros(n_longs, np.uint64)
 
 
 @kernel
@@ -171,7 +186,7 @@ def count_candidates(
 ) -> int:
     """Of how many entries some predicate is read for a document: those of groups that it does not pass over, and all of
     a matrix (for measuring)."""
-    ranks, queue, leaves, _, _ = parts_of_ints(data, ints)
+    ranks, queue, leaves, _, _, _, _ = parts_of_ints(data, ints)
     for i in range(n_slots):
         ranks[slots[i]] = document_ranks[i]
     n = 0

@@ -26,15 +26,15 @@ from profilec.runtime.image import (
 )
 from profilec.runtime.matchers.betree.batch import DenseRows, FoundBatch, match_batch
 from profilec.runtime.matchers.betree.match import (
-    AT_ONCE,
     count_candidates,
     count_profiles,
     match_and_take,
     match_document,
+    scratch_of,
     take_profiles,
 )
 from profilec.runtime.matchers.betree.settle import CHECKED, HANDED_BACK, PLAIN, Tables, settle_document
-from profilec.runtime.matchers.betree.tree import MOST_ATTRIBUTES, N_LEAVES, N_NODES, N_SLOTS, Tree
+from profilec.runtime.matchers.betree.tree import Tree
 from profilec.values.kinds import Kind
 
 Found: TypeAlias = tuple[Int32, Int32]
@@ -48,16 +48,9 @@ class _Scratch(threading.local):
     """What kernels write: `match.parts_of_ints`, `match.parts_of_longs`, and their answers."""
 
     def __init__(self, tree: Tree, n_profiles: int) -> None:
-        header = tree.data
-        n_special = len(tree.special)
-        n_words = (n_profiles + 63) >> 6
-        n_summary = (n_words + 63) >> 6
-        n_queued = max(int(header[N_NODES]), AT_ONCE) + int(header[N_LEAVES])
-        n_rows = AT_ONCE * (int(header[MOST_ATTRIBUTES]) + 1)
-        self.ints = np.zeros(int(header[N_SLOTS]) + 1 + n_queued + n_rows + n_special + 1, np.int32)
-        self.longs = np.zeros(n_words + n_summary + AT_ONCE + (int(header[N_SLOTS]) >> 6) + 1, np.uint64)
+        self.ints, self.longs = scratch_of(tree, n_profiles)
         self.out = np.empty(n_profiles + 2, np.int32)
-        self.handed = np.empty(n_special, np.int32)
+        self.handed = np.empty(len(tree.special), np.int32)
         self._n_slots = tree.n_slots
 
     @cached_property

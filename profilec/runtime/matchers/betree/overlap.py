@@ -19,13 +19,13 @@ import numpy as np
 
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, trailing_zeros
 from profilec.runtime.matchers.betree.batch import with_room
-from profilec.runtime.matchers.betree.leaf import all_entries, last_at_most, row_if_absent, row_of
+from profilec.runtime.matchers.betree.leaf import all_entries, last_at_most, row_of, word_if_absent, words_of
 from profilec.runtime.matchers.betree.tree import (
     ATTRIBUTE,
     FORM_LIST,
     GROUP,
     HEADER,
-    LEAF_ENTRIES,
+    MOST_WORDS,
     N_LEAVES,
     N_NODES,
     N_SLOTS,
@@ -46,20 +46,22 @@ def overlapping(slots: Any, off: Any, low: Any, high: Any, data: Any, words: Any
     for i in range(len(slots)):
         first[slots[i]], end[slots[i]] = off[i], off[i + 1]
     queue, leaves = np.empty(data[N_NODES], np.int32), np.empty(data[N_LEAVES], np.int32)
+    found = np.zeros(MOST_WORDS, np.uint64)
     out, n_out = np.empty(256, np.int32), 0
     n_nodes = walk_sets(data, slots, first, end, low, high, queue)
     for q in range(leaves_of(data, queue, n_nodes, leaves, 0)):
         leaf = leaves[q]
         if data[leaf + 1] == FORM_LIST:
-            found = check_list(data, leaf, first, end, low, high)
+            found[0] = check_list(data, leaf, first, end, low, high)
         else:
-            found = check_rows(data, words, leaf, first, end, low, high)
-        out = with_room(out, n_out + LEAF_ENTRIES)
-        ids = data[leaf + 3]
-        while found:
-            out[n_out] = data[ids + trailing_zeros(found)]
-            n_out += 1
-            found &= found - ONE
+            check_rows(data, words, leaf, first, end, low, high, found)
+        out = with_room(out, n_out + data[leaf])
+        for w in range(words_of(data, leaf)):
+            holds = found[w]
+            while holds:
+                out[n_out] = data[data[leaf + 3] + 64 * w + trailing_zeros(holds)]
+                n_out += 1
+                holds &= holds - ONE
     return out[:n_out]
 
 
@@ -170,22 +172,32 @@ def meets(low: Any, high: Any, first: int, end: int, least: int, greatest: int) 
 
 
 @inlined
-def check_rows(data: Any, words: Any, leaf: int, first: Any, end: Any, low: Any, high: Any) -> Any:
-    """The entries of a matrix that the sets overlap."""
-    found = all_entries(data, leaf)
-    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * data[leaf + 2], ATTRIBUTE):
-        slot, n_cuts, cuts, rows = data[attribute], data[attribute + 1], data[attribute + 2], data[attribute + 3]
-        joined = np.uint64(0)
-        for v in range(first[slot], end[slot]):
-            if low[v] == 0:
-                joined |= row_if_absent(data, attribute)
-            if n_cuts < 0:
-                for rank in range(max(1, low[v]), high[v] + 1):
-                    joined |= words[row_of(data, attribute, rank)]
-                continue
-            cut = max(0, last_at_most(data, low[v], cuts, n_cuts))
-            while cut < n_cuts and data[cuts + cut] <= high[v]:
-                joined |= words[rows + cut]
-                cut += 1
-        found &= joined
-    return found
+def check_rows(data: Any, words: Any, leaf: int, first: Any, end: Any, low: Any, high: Any, found: Any) -> None:
+    """found: the entries of a matrix that the sets overlap."""
+    n_words = words_of(data, leaf)
+    all_entries(data, leaf, found, 0)
+    size = ATTRIBUTE + 2 * n_words
+    for attribute in range(leaf + PARTS, leaf + PARTS + size * data[leaf + 2], size):
+        for w in range(n_words):
+            found[w] &= joined_word(data, words, attribute, n_words, w, first, end, low, high)
+
+
+@inlined
+def joined_word(
+    data: Any, words: Any, attribute: int, n_words: int, w: int, first: Any, end: Any, low: Any, high: Any
+) -> Any:
+    """Word w of all rows of a matrix's attribute that its slot's set meets, ORed."""
+    slot, n_cuts, cuts, rows = data[attribute], data[attribute + 1], data[attribute + 2], data[attribute + 3] + w
+    joined = np.uint64(0)
+    for v in range(first[slot], end[slot]):
+        if low[v] == 0:
+            joined |= word_if_absent(data, attribute, w)
+        if n_cuts < 0:
+            for rank in range(max(1, low[v]), high[v] + 1):
+                joined |= words[rows + n_words * row_of(data, attribute, rank)]
+            continue
+        cut = max(0, last_at_most(data, low[v], cuts, n_cuts))
+        while cut < n_cuts and data[cuts + cut] <= high[v]:
+            joined |= words[rows + n_words * cut]
+            cut += 1
+    return joined

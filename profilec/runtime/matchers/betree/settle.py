@@ -68,7 +68,7 @@ def settle_document(
     handed: Any,
 ) -> int:
     """After `match_document` found special entries; returns how many of them stand in `handed`."""
-    ranks, _, _, _, special = parts_of_ints(data, ints)
+    ranks, _, _, _, _, _, special = parts_of_ints(data, ints)
     bits, summary, _, _ = parts_of_longs(longs, n_profiles)
     n_handed = 0
     for i in range(n_special):

@@ -17,14 +17,16 @@ from profilec.runtime.matchers.betree.tree import (
     FORM_MATRIX,
     GROUP,
     HEADER,
-    LEAF_ENTRIES,
+    LIST_ENTRIES,
     MOST_ATTRIBUTES,
+    MOST_WORDS,
     N_LEAVES,
     N_NODES,
     N_SLOTS,
     PARTS,
     RECORD,
     ROOT,
+    WIDEST,
 )
 
 
@@ -39,6 +41,8 @@ def fault(data: Any, n_words: int, n_special: int, n_ranks: Any, n_profiles: int
         return N_SLOTS
     if data[N_NODES] < 1 or data[N_NODES] > len(data):
         return N_NODES
+    if data[WIDEST] < 1 or data[WIDEST] > MOST_WORDS:
+        return WIDEST
     directory_of = np.zeros(len(data), np.int32)
     stack = np.empty(data[N_NODES] + 1, np.int32)
     return fault_in(data, n_words, np.zeros(n_special, np.bool_), n_ranks, n_profiles, directory_of, stack)
@@ -124,24 +128,26 @@ def fault_of_leaf(data: Any, leaf: int, n_words: int, told: Any, n_ranks: Any, n
     if leaf < HEADER or leaf + PARTS > len(data):
         return 0
     n, n_parts, ids = data[leaf], data[leaf + 2], data[leaf + 3]
-    if n < 1 or n > LEAF_ENTRIES or n_parts < 0 or ids < HEADER or ids + n > len(data):
+    if n < 1 or n > 64 * data[WIDEST] or n_parts < 0 or ids < HEADER or ids + n > len(data):
         return leaf
     for i in range(ids, ids + n):
         if data[i] >= n_profiles or data[i] < -len(told) or (data[i] < 0 and told[~data[i]]):
             return i
         if data[i] < 0:
             told[~data[i]] = True
-    if data[leaf + 1] == FORM_LIST:
+    if data[leaf + 1] == FORM_LIST and n <= LIST_ENTRIES:
         return fault_of_list(data, leaf, n, n_parts, len(n_ranks))
     if data[leaf + 1] != FORM_MATRIX or n_parts > data[MOST_ATTRIBUTES]:
         return leaf
-    if leaf + PARTS + ATTRIBUTE * n_parts > len(data):
+    row = (n + 63) >> 6
+    size = ATTRIBUTE + 2 * row
+    if leaf + PARTS + size * n_parts > len(data):
         return leaf
-    for attribute in range(leaf + PARTS, leaf + PARTS + ATTRIBUTE * n_parts, ATTRIBUTE):
+    for attribute in range(leaf + PARTS, leaf + PARTS + size * n_parts, size):
         slot, n_cuts, cuts, rows = data[attribute], data[attribute + 1], data[attribute + 2], data[attribute + 3]
         if slot < 0 or slot >= len(n_ranks) or n_cuts == 0 or cuts < HEADER or rows < 0:
             return attribute
-        if rows + abs(n_cuts) > n_words:
+        if rows + row * abs(n_cuts) > n_words:
             return attribute
         if n_cuts < 0:
             if cuts + ((n_ranks[slot] + 3) >> 2) > len(data):
