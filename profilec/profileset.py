@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
@@ -34,6 +33,7 @@ from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, 
 from profilec.runtime.presence import presence
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
+from profilec.values.locks import new_lock
 from profilec.values.types import Schema
 from profilec.why import Explanation, explain_truth
 
@@ -235,7 +235,7 @@ class ProfileSet:
         self.documents = documents
         """The earlier documents that quantified joins range over."""
         self._prepared: Executor | None = None
-        self._preparing = Lock()
+        self._preparing = new_lock()
         self._n_asked = 0
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain
-from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
 from profilec.grammar.build import Builder
@@ -29,13 +28,14 @@ from profilec.grammar.located import Located
 from profilec.grammar.refusals import TextError
 from profilec.grammar.tables import tables
 from profilec.grammar.unexpected import Stop, explain
+from profilec.values.locks import new_lock
 
 __all__ = ["Limits", "Located", "parse_condition", "parse_cut", "parse_statement"]
 
 _Method: TypeAlias = Callable[[list[Any]], Any]
 _RECENT = 6
 # The rules' methods are bound to one builder, so one parse runs at a time.
-_LOCK = Lock()
+_LOCK = new_lock()
 _BUILDER = Builder()
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,11 +84,15 @@ class Executor:
         self._encoder = Encoder(image)
         self._decider = Decider(image)
         self._has_tree = make is _betree
+        self._overlap: Overlap | None = None
 
-    @cached_property
+    @property
     def overlap(self) -> Overlap:
-        """What matches documents of sets; made when the first comes."""
-        return Overlap(self.image, with_tree=self._has_tree)
+        """What matches documents of sets; made when the first comes. (No cached_property: its lock is copied by a
+        fork as it is.)"""
+        if self._overlap is None:
+            self._overlap = Overlap(self.image, with_tree=self._has_tree)
+        return self._overlap
 
     def match(self, document: Document, store: _Store = None) -> Int32:
         """The ordinals of the profiles that match, ascending.

@@ -176,3 +176,13 @@ trailing_zeros: Callable[[Any], int] = _intrinsic(
 """The number of zero bits below the lowest bit of a uint64 that is set; 64 for 0."""
 population: Callable[[Any], int] = _intrinsic(_population, lambda word: int(word).bit_count())
 """The number of bits of a uint64 that are set."""
+
+
+@allocating_kernel
+def with_room(array: Any, n: int) -> Any:
+    """The array, or a longer one that begins with it and goes on with zeros."""
+    if n <= len(array):
+        return array
+    longer = np.zeros(max(n, len(array) + (len(array) >> 1)), array.dtype)
+    longer[: len(array)] = array
+    return longer

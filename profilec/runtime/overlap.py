@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.apart import apart
 from profilec.runtime.conjunctions import REASONS, RankSets, entries_met, merged_tests, reasons
 from profilec.runtime.encode_rows import items_of
 from profilec.runtime.image import Constants, Image, Int32, Slot, gather
@@ -84,7 +85,7 @@ class Overlap:
             return np.unique(self._profiles_of(entries_met(self._tests, np.arange(self._image.n_entries), sets)))
         from profilec.runtime.matchers.betree.overlap import overlapping
 
-        ids = overlapping(*sets, self._tree.data, self._tree.words)
+        ids = apart(overlapping, *sets, self._tree.data, self._tree.words)
         found = np.unique(np.concatenate((ids[ids >= 0], self._profiles_of(self._tree.special[~ids[ids < 0]]))))
         doubtful = found[self._is_merged[found]]
         if not len(doubtful):

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from profilec.planner.lower.leaves import Op, Rows
 from profilec.planner.lower.ranks import offsets, spans
 from profilec.planner.lower.skeleton import Connectives
+from profilec.runtime.apart import apart
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -160,10 +161,15 @@ class Expressions:
         self._kernels = entry_kernels
         self._connectives = connectives
         self._roots = roots
-        simplified = entry_kernels.simplify(*connectives, rows.slot, rows.kind, bounds_of(rows), n_slots)
+        simplified = apart(entry_kernels.simplify, *connectives, rows.slot, rows.kind, bounds_of(rows), n_slots)
         self._simplified = simplified
-        counts, self._reached = entry_kernels.count_rows(
-            connectives.part_off, connectives.parts, simplified.pair_off, roots, len(rows.slot)
+        counts, self._reached = apart(
+            entry_kernels.count_rows,
+            connectives.part_off,
+            connectives.parts,
+            simplified.pair_off,
+            roots,
+            len(rows.slot),
         )
         self.pairs, self._number_of_pair = _distinct(Pairs(simplified.lower, simplified.upper))
         self.row_counts: Int64 = counts[: len(rows.slot)]
@@ -179,7 +185,8 @@ class Expressions:
     ) -> tuple[Entries, Int32, NDArray[np.int32]]:
         """The entries of the roots, whose profiles are given, and all residual code: what cuts it, and its rows."""
         kernels = self._kernels
-        known, lists, of_lists = kernels.number_expressions(
+        known, lists, of_lists = apart(
+            kernels.number_expressions,
             self._connectives.sort,
             self._reached,
             self._simplified,
@@ -190,8 +197,8 @@ class Expressions:
         roots = self._roots.copy()
         is_connective = (roots < 0) & (~roots & 3 == kernels.CONNECTIVE)
         roots[is_connective] = known[~roots[is_connective] >> 2]
-        covers, residuals = kernels.cover(roots, lists, of_lists, costs)
-        residual_off, code = kernels.residual_code(residuals, lists)
+        covers, residuals = apart(kernels.cover, roots, lists, of_lists, costs)
+        residual_off, code = apart(kernels.residual_code, residuals, lists)
         entries = Entries(
             covers.off,
             covers.tests,

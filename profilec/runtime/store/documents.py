@@ -10,11 +10,11 @@ Invariant: a reader that began before a change sees the store as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from threading import Lock
 from typing import Any, overload
 
 from profilec.runtime.program import Document
 from profilec.values.kinds import DocumentError, Value, from_document
+from profilec.values.locks import new_lock
 
 
 class DocumentStore(Sequence[Document]):
@@ -32,7 +32,7 @@ class DocumentStore(Sequence[Document]):
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._documents: list[Document] = []
-        self._writing = Lock()
+        self._writing = new_lock()
         self.extend(documents)
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from profilec.planner.lower.betree.costs import MATRIX_ENTRIES, MOST_INTERVALS
 from profilec.planner.lower.betree.matrix import cuts_of, leaf_attributes, rows_of
 from profilec.planner.lower.betree.predicates import OPEN, SUBSUMED
 from profilec.planner.lower.betree.similar import WINDOW, attribute_sets, take_similar
-from profilec.runtime.kernels import allocating_kernel, inlined
+from profilec.runtime.kernels import allocating_kernel, inlined, with_room
 from profilec.runtime.matchers.betree.tree import (
     ATTRIBUTE,
     FORM_LIST,
@@ -184,16 +184,6 @@ def row_bytes(predicates: Any, intervals: Any, entries: Any, number_of: Any) -> 
     asked, _ = leaf_attributes(predicates, entries, number_of)
     _, cuts = cuts_of(predicates, intervals, entries, asked, number_of)
     return 8 * ((len(entries) + 63) >> 6) * len(cuts)
-
-
-@allocating_kernel
-def with_room(array: Any, n: int) -> Any:
-    """The array, or a longer one with its content."""
-    if n <= len(array):
-        return array
-    longer = np.zeros(max(n, len(array) + (len(array) >> 1)), array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 @inlined

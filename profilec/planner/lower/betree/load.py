@@ -18,6 +18,7 @@ from profilec.planner.lower.betree import costs
 from profilec.planner.lower.betree.emit import ANY_FORM, LISTS_ONLY, MATRICES_ONLY, emit
 from profilec.planner.lower.betree.grow import empty_nodes, grow
 from profilec.planner.lower.betree.predicates import Intervals, Predicates, Slots
+from profilec.runtime.apart import apart
 from profilec.runtime.image import (
     BIT_PATTERN,
     WANT_FALSE,
@@ -60,7 +61,8 @@ def bulk_load(
     grow(predicates, intervals, slots, nodes, max_cap, by_cost)
     ids, special = entry_ids(image)
     # PERF: copied, since numpy asks for large pages, and reading a tree is waiting for memory and for the page tables.
-    data, words = (np.array(column) for column in emit(predicates, intervals, slots, nodes, ids, FORMS[leaves]))
+    grown = predicates, intervals, slots, nodes, ids, FORMS[leaves]
+    data, words = (np.array(column) for column in apart(emit, *grown))
     for array in (data, words, special):
         array.flags.writeable = False
     return Tree(data, words, special)

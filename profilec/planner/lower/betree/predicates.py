@@ -40,7 +40,7 @@ class Intervals(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Of each slot: the share of documents that have it, and its number of ranks. `is_sampled`: the shares were seen."""
+    """Of each slot: the share of documents that have it, and its number of ranks. `is_sampled`: so it was seen."""
 
     presence: NDArray[np.float64]
     n_ranks: NDArray[np.int32]

@@ -44,11 +44,15 @@ class DenseRows(NamedTuple):
 
     ranks: NDArray[np.int32]
     present: NDArray[np.uint64]
+    in_use: NDArray[np.bool_]
+    """Of length 1. True where a chunk begins: an interrupt ended the last one, and left the rest filled."""
 
     @classmethod
     def of(cls, n_slots: int) -> DenseRows:
         n = max(1, min(MOST_DOCUMENTS, MOST_RANKS // (n_slots + 1)))
-        return cls(np.zeros((n, n_slots + 1), np.int32), np.zeros((n, (n_slots >> 6) + 1), np.uint64))
+        return cls(
+            np.zeros((n, n_slots + 1), np.int32), np.zeros((n, (n_slots >> 6) + 1), np.uint64), np.zeros(1, np.bool_)
+        )
 
 
 class FoundBatch(NamedTuple):
@@ -82,15 +86,13 @@ def match_batch(
     for start in range(0, n_documents, size):
         stop = min(start + size, n_documents)
         own = out_off[start : stop + 1], handed_off[start : stop + 1]
-        try:
-            pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, *scratch)
-            sizes = most_found(data, tables, pairs, n_profiles, False)
-            if sizes[0] > MUCH:
-                sizes = most_found(data, tables, pairs, n_profiles, True)
-            out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
-            read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
-        finally:
-            forget(off[start : stop + 1], slots, *scratch)
+        pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, scratch)
+        sizes = most_found(data, tables, pairs, n_profiles, False)
+        if sizes[0] > MUCH:
+            sizes = most_found(data, tables, pairs, n_profiles, True)
+        out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
+        read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
+        forget(off[start : stop + 1], slots, *scratch)
         profiles.append(filled(out, own[0]))
         handed.append(filled(own_handed, own[1]))
     return FoundBatch(out_off, joined(profiles), handed_off, joined(handed))
@@ -120,12 +122,20 @@ class Pairs(NamedTuple):
     ranks: NDArray[np.int32]
 
 
-@allocating_kernel
-def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, ranks: Any, present: Any) -> Any:
-    """Walks and checks for a chunk of documents.
-
-    PERF: this only makes room; the loops are in kernels that do not allocate, since others count references.
-    """
+def pairs_of(
+    off: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    document_ranks: NDArray[np.int32],
+    data: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    scratch: DenseRows,
+) -> Pairs:
+    """Walks and checks for a chunk of documents."""
+    ranks, present, in_use = scratch
+    if in_use[0]:
+        ranks.fill(0)
+        present.fill(0)
+    in_use[0] = True
     n_documents = len(off) - 1
     queue, reached = np.empty(data[N_NODES], np.int32), np.empty(data[N_LEAVES], np.int32)
     leaves, owner = np.empty(64 * n_documents, np.int32), np.empty(64 * n_documents, np.int32)
@@ -135,18 +145,17 @@ def pairs_of(off: Any, slots: Any, document_ranks: Any, data: Any, words: Any, r
         done = reach(off, slots, document_ranks, done, data, ranks, present, queue, reached, leaves, owner, pair_off)
         if done == n_documents:
             break
-        longer = pair_off[done] + len(reached)
-        leaves, owner = with_room(leaves, longer), with_room(owner, longer)
-    n_pairs = pair_off[n_documents]
+        longer = max(2 * len(leaves), int(pair_off[done]) + len(reached))
+        leaves, owner = np.resize(leaves, longer), np.resize(owner, longer)
+    n_pairs = int(pair_off[n_documents])
+    leaves, owner = leaves[:n_pairs], owner[:n_pairs]
     hit_at, n_found = np.full(n_pairs, -1, np.int64), np.zeros(n_documents, np.int64)
-    hits = np.empty(n_pairs * data[WIDEST], np.uint64)  # mostly fewer; what is not written to takes no memory
+    hits = np.empty(n_pairs * int(data[WIDEST]), np.uint64)  # mostly fewer; what is not written to takes no memory
     rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
     found, left = np.empty(AT_ONCE * MOST_WORDS, np.uint64), np.empty(AT_ONCE, np.int32)
-    shared = n_pairs > SHARED * data[N_LEAVES]
-    order = by_leaf(leaves, n_pairs) if shared else np.arange(n_pairs).astype(np.int32)
-    check_pairs(
-        data, words, leaves[order], owner[order], order, ranks, present, found, left, rows, hit_at, hits, n_found
-    )
+    order = by_leaf(leaves) if n_pairs > SHARED * data[N_LEAVES] else np.arange(n_pairs, dtype=np.int32)
+    asked = leaves[order], owner[order], order
+    check_pairs(data, words, *asked, ranks, present, found, left, rows, hit_at, hits, n_found)
     return Pairs(pair_off, leaves, hit_at, hits, n_found, ranks)
 
 
@@ -257,7 +266,10 @@ def more_of_hits(data: Any, tables: Any, leaf: int, hits: Any, hit_at: int) -> i
 def read_all(
     data: Any, tables: Any, pairs: Any, n_profiles: int, out: Any, handed: Any, out_off: Any, handed_off: Any
 ) -> None:
-    """Fills `out` and `handed`, and goes on with their offsets from where the last chunk ended."""
+    """Fills `out` and `handed`, and goes on with their offsets from where the last chunk ended.
+
+    PERF: this only makes room; the loops are in a kernel that does not allocate, since others count references.
+    """
     n_words = (n_profiles + 63) >> 6
     bits, summary = np.zeros(n_words, np.uint64), np.zeros((n_words + 63) >> 6, np.uint64)
     read_off(data, tables, pairs, bits, summary, out, handed, out_off, handed_off)
@@ -307,34 +319,21 @@ def read_off(
 
 
 @kernel
-def forget(off: Any, slots: Any, ranks: Any, present: Any) -> None:
+def forget(off: Any, slots: Any, ranks: Any, present: Any, in_use: Any) -> None:
     """Empties the rows of a chunk."""
     for d in range(len(off) - 1):
         for i in range(off[d], off[d + 1]):
             ranks[d, slots[i]] = 0
             present[d, slots[i] >> 6] = 0
+    in_use[0] = False
 
 
-@allocating_kernel
-def with_room(array: Any, n: int) -> Any:
-    """The array, or a longer one with its content."""
-    if n <= len(array):
-        return array
-    longer = np.empty(max(n, 2 * len(array)), array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-@allocating_kernel
-def by_leaf(leaves: Any, n: int) -> Any:
+def by_leaf(leaves: NDArray[np.int32]) -> NDArray[np.int32]:
     """The pairs sorted by leaf: a radix sort, digit by digit."""
-    order, sorted_ = np.arange(n).astype(np.int32), np.empty(n, np.int32)
+    order, sorted_ = np.arange(len(leaves), dtype=np.int32), np.empty(len(leaves), np.int32)
     counts = np.empty((1 << _DIGIT) + 1, np.int64)
-    largest = 0
-    for i in range(n):
-        largest = max(largest, leaves[i])
     shift = 0
-    while largest >> shift:
+    while int(leaves.max()) >> shift:
         by_digit(leaves, order, sorted_, counts, shift)
         order, sorted_ = sorted_, order
         shift += _DIGIT

@@ -37,8 +37,13 @@ def match_document(
 ) -> int:
     """Sets the bit of each profile whose entry holds; returns the number of special entries found.
 
-    Where there are some, the document stays in the scratch ranks, for `settle_document`.
+    Where there are some, the document stays in the scratch ranks, for `settle_document`. Until the profiles are taken
+    or counted the scratch is in use, and says so in its last word: where an interrupt came between, it is emptied now.
     """
+    if longs[-1] != 0:
+        longs[:] = 0
+        ints[:] = 0
+    longs[-1] = ONE
     ranks, queue, leaves, left, owner, rows, special = parts_of_ints(data, ints)
     bits, summary, found, present = parts_of_longs(longs, n_profiles)
     for i in range(n_slots):
@@ -109,7 +114,8 @@ def parts_of_ints(data: Any, ints: Any) -> Any:
 
 @inlined
 def parts_of_longs(longs: Any, n_profiles: int) -> Any:
-    """Scratch: a bit per profile, a bit per word of these, the entries that hold of some leaves, a bit per slot."""
+    """Scratch: a bit per profile, a bit per word of these, the entries that hold of some leaves, a bit per slot (and
+    then whether all this is in use)."""
     n_words = (n_profiles + 63) >> 6
     found = n_words + ((n_words + 63) >> 6)
     present = found + AT_ONCE * MOST_WORDS
@@ -122,7 +128,7 @@ def scratch_of(tree: Tree, n_profiles: int) -> tuple[NDArray[np.int32], NDArray[
     n_rows = AT_ONCE * (header[MOST_ATTRIBUTES] + 1)
     n_ints = header[N_SLOTS] + 1 + header[N_NODES] + header[N_LEAVES] + 2 * AT_ONCE + n_rows + len(tree.special) + 1
     n_words = (n_profiles + 63) >> 6
-    n_longs = n_words + ((n_words + 63) >> 6) + AT_ONCE * MOST_WORDS + (header[N_SLOTS] >> 6) + 1
+    n_longs = n_words + ((n_words + 63) >> 6) + AT_ONCE * MOST_WORDS + (header[N_SLOTS] >> 6) + 2
     return np.zeros(n_ints, np.int32), np.zeros(n_longs, np.uint64)
 
 
@@ -150,7 +156,9 @@ def match_and_take(
 def take_profiles(longs: Any, n_profiles: int, out: Any) -> int:
     """Moves the profiles found to `out`, ascending; returns how many."""
     bits, summary, _, _ = parts_of_longs(longs, n_profiles)
-    return take_bits(bits, summary, out, 0)
+    n = take_bits(bits, summary, out, 0)
+    longs[-1] = 0
+    return n
 
 
 @inlined
@@ -220,4 +228,5 @@ def count_profiles(longs: Any, n_profiles: int) -> int:
                 group &= group - ONE
                 n += population(bits[w])
                 bits[w] = 0
+    longs[-1] = 0
     return n

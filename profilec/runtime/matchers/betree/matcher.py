@@ -7,7 +7,6 @@ to a thread, so that several may match at once; kernels hold no lock.
 from __future__ import annotations
 
 import threading
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,11 +51,14 @@ class _Scratch(threading.local):
         self.out = np.empty(n_profiles + 2, np.int32)
         self.handed = np.empty(len(tree.special), np.int32)
         self._n_slots = tree.n_slots
+        self._rows: DenseRows | None = None
 
-    @cached_property
+    @property
     def rows(self) -> DenseRows:
-        """Those of a batch."""
-        return DenseRows.of(self._n_slots)
+        """Those of a batch; made when the first comes. (No cached_property: its lock is copied by a fork as it is.)"""
+        if self._rows is None:
+            self._rows = DenseRows.of(self._n_slots)
+        return self._rows
 
 
 class BETreeMatcher:

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from profilec.runtime.kernels import ONE, allocating_kernel, inlined, trailing_zeros
-from profilec.runtime.matchers.betree.batch import with_room
+from profilec.runtime.kernels import ONE, allocating_kernel, inlined, trailing_zeros, with_room
 from profilec.runtime.matchers.betree.leaf import all_entries, last_at_most, row_of, word_if_absent, words_of
 from profilec.runtime.matchers.betree.tree import (
     ATTRIBUTE,
