@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.element_terms import bits_told
 from profilec.runtime.image import (
     BIT_PATTERN,
     BIT_TERM,
@@ -65,6 +66,7 @@ class Decider:
         self.test_slot, self.test_off = image.test_slot.data, image.test_off.data
         self.low, self.high = image.test_low.data, image.test_high.data
         self.bit_kind, self.bit_source, self.bit_want = image.bit_kind.data, image.bit_source.data, image.bit_want.data
+        self.bit_told = bits_told(image)
 
     def bits_of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
         """The bit tests of entries, CSR; numbered from 0."""
@@ -132,8 +134,13 @@ class Decision:
         known = self._bits.get(bit)
         if known is None:
             source, is_term = self._decider.bit_source[bit], self._decider.bit_kind[bit] == BIT_TERM
-            truth = self._term(source) if is_term else self._pattern(source)
-            known = self._bits[bit] = truth in _HOLDS[self._decider.bit_want[bit]]
+            if is_term and self._decider.bit_told[bit]:
+                is_true = self._decider.image.first_term_slot + source in self._ranks
+                known = is_true == (self._decider.bit_want[bit] == WANT_TRUE)
+            else:
+                truth = self._term(source) if is_term else self._pattern(source)
+                known = truth in _HOLDS[self._decider.bit_want[bit]]
+            self._bits[bit] = known
         return known
 
     def join_holds(self, join: int) -> bool:

@@ -55,6 +55,10 @@ class SparseBatch:
             self._rows = self._rows.rows(self._names)
         return self._rows[number]
 
+    def rows(self, names: Iterable[str]) -> Sequence[Document]:
+        """The documents; of a table's rows, those of the columns named that it has."""
+        return self._rows.rows(names) if isinstance(self._rows, Frame) else self._rows
+
 
 class _Buffers(threading.local):
     """Each thread's own arrays for one document."""

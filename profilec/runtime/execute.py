@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from profilec.runtime.columns import n_rows_of
 from profilec.runtime.decide import Decider, Decision
-from profilec.runtime.encode import Encoder, SparseBatch
+from profilec.runtime.encode import SparseBatch
+from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
@@ -81,7 +82,7 @@ class Executor:
             raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
         self._matcher = make(image)
-        self._encoder = Encoder(image)
+        self._encoder = encoder_of(image)
         self._decider = Decider(image)
         self._has_tree = make is _betree
         self._overlap: Overlap | None = None

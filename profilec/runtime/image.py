@@ -242,8 +242,14 @@ class Image:
 
     @property
     def n_ranks(self) -> Int32:
-        """Of each slot, and of the pseudo-slot of each pattern: 1 where it matches."""
-        return np.array([*(slot.constants.n_ranks for slot in self.slots), *[2] * len(self.patterns)], np.int32)
+        """Of each slot, and of pseudo-slots: of each pattern, 1 where it matches; of each term, 1 where it is TRUE."""
+        n_pseudo = len(self.patterns) + len(self.terms)
+        return np.array([*(slot.constants.n_ranks for slot in self.slots), *[2] * n_pseudo], np.int32)
+
+    @property
+    def first_term_slot(self) -> int:
+        """The pseudo-slot of term 0."""
+        return len(self.slots) + len(self.patterns)
 
     @property
     def n_entries(self) -> int:

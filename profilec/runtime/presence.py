@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.columns import n_rows_of
-from profilec.runtime.encode import Encoder
+from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image
 
 
@@ -24,12 +24,12 @@ def presence(image: Image, documents: Any) -> NDArray[np.float64] | None:
     Raises:
         DocumentError: one is no document, or a column that profiles use has a type that no document's value can have.
     """
-    encoder = Encoder(image)
+    encoder = encoder_of(image)
     rows = n_rows_of(documents)
     if rows is None:
         documents = list(documents)
         rows = len(documents)
-    counts = np.zeros(len(image.slots) + len(image.patterns), np.int64)
+    counts = np.zeros(len(image.n_ranks), np.int64)
     size = encoder.chunk_size(rows, 1)
     for start in range(0, rows, size):
         batch = encoder.encode_batch(documents, start, min(rows, start + size))

@@ -34,12 +34,16 @@ from profilec.planner.lower.entries import (
 from profilec.planner.lower.leaves import LeafTable, Op, Order, Rows
 from profilec.planner.lower.ranks import RankSets, lay_out, offsets, rank_sets
 from profilec.planner.lower.skeleton import SkeletonTable
+from profilec.runtime.element_terms import access_of
 from profilec.runtime.image import WANT_TRUE, Constants, Image, Slot
+from profilec.runtime.program import Program
 from profilec.values.types import Schema
 
 PATTERN_SHARE = 0.02
 TERM_SHARE = 0.1
-"""Shares of the documents that a pattern and an ANY/ALL are taken to let through while none has been seen."""
+ELEMENT_SHARE = 0.01
+"""Shares of the documents that a pattern, an ANY/ALL, and an ANY of one value are taken to let through while none has
+been seen."""
 _NOT_PLAIN = -1
 
 
@@ -90,7 +94,7 @@ class ImageBuilder:
             counts = np.concatenate((counts, expressions.pair_counts))
         layout = lay_out(table)
         sets = rank_sets(rows, counts > 0, table.lists, layout)
-        costs = _access_costs(rows, counts, sets, len(table.slots))
+        costs = _access_costs(rows, counts, sets, len(table.slots), table.terms)
         entries = plain_entries(conjunctions.off, sets.test_of_row[of_plain], plain)
         residual_off, residual_code = np.zeros(1, np.int32), np.zeros((0, 2), np.int32)
         if expressions is not None:
@@ -149,7 +153,9 @@ class ImageBuilder:
         return programs.program(derived)
 
 
-def _access_costs(rows: Rows, counts: NDArray[np.int64], sets: RankSets, n_slots: int) -> NDArray[np.float64]:
+def _access_costs(
+    rows: Rows, counts: NDArray[np.int64], sets: RankSets, n_slots: int, terms: list[Program]
+) -> NDArray[np.float64]:
     """Per test the share of documents it is expected to let through; `inf` where it gives no access.
 
     `counts`: how often profiles have each row. Without statistics a value falls on each rank of its slot alike, and
@@ -162,6 +168,9 @@ def _access_costs(rows: Rows, counts: NDArray[np.int64], sets: RankSets, n_slots
     of_bits = np.full(len(bits.op), TERM_SHARE)
     is_pattern = bits.op == Op.PATTERN
     of_bits[is_pattern] = PATTERN_SHARE * presence[bits.slot[is_pattern]]
+    accesses = [access_of(term) for term in terms]
+    by_value = np.array([access is not None and access.operator == "=" for access in accesses] or [False])
+    of_bits[~is_pattern & by_value[np.where(is_pattern, 0, bits.first)]] = ELEMENT_SHARE
     of_bits[bits.kind != WANT_TRUE] = math.inf  # only what must be TRUE gives access
     of_tests = np.where(sets.on_absence, math.inf, sets.share * presence[sets.slot])
     return np.concatenate((of_tests, of_bits))

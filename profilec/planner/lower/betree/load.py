@@ -6,6 +6,7 @@ In: an image without a tree. Out: the tree. What a test asks of a document's slo
     pattern, TRUE           its pseudo-slot is 1
     pattern, FALSE          its pseudo-slot is 0, and the text is a string
     pattern, NOT TRUE       its pseudo-slot is 0
+    indexed term, TRUE      its pseudo-slot is 1; NOT TRUE: 0
     others, residuals       left to be checked when all this holds; the entry is then a special one, see `tree.py`
 """
 
@@ -19,14 +20,8 @@ from profilec.planner.lower.betree.emit import ANY_FORM, LISTS_ONLY, MATRICES_ON
 from profilec.planner.lower.betree.grow import empty_nodes, grow
 from profilec.planner.lower.betree.predicates import Intervals, Predicates, Slots
 from profilec.runtime.apart import apart
-from profilec.runtime.image import (
-    BIT_PATTERN,
-    WANT_FALSE,
-    WANT_NOT_TRUE,
-    WANT_TRUE,
-    Image,
-    gather,
-)
+from profilec.runtime.element_terms import bits_told
+from profilec.runtime.image import BIT_PATTERN, WANT_FALSE, WANT_TRUE, Image, gather
 from profilec.runtime.matchers.betree.tree import Tree
 from profilec.values.kinds import Kind
 
@@ -48,12 +43,13 @@ def bulk_load(
     """
     tests = _tests(image)
     predicates, intervals = _predicates(image, tests)
-    n_slots = len(image.slots) + len(image.patterns)
+    n_ranks = image.n_ranks
+    n_slots = len(n_ranks)
     is_sampled = presence is not None
     if presence is None:
         asked = np.bincount(predicates.slot, minlength=n_slots)
         presence = np.minimum(1.0, costs.DOCUMENT_TO_PROFILE * asked / max(1, image.n_entries))
-    slots = Slots(presence, image.n_ranks, is_sampled)
+    slots = Slots(presence, n_ranks, is_sampled)
     by_cost = max_cap is None
     if max_cap is None:
         max_cap = costs.max_cap(match_probability(predicates, slots))
@@ -85,7 +81,7 @@ def entry_ids(image: Image) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     n_profiles = np.diff(image.entry_profile_off)
     simple = (n_profiles == 1) & (image.entry_residual < 0)
     checked = np.zeros(image.n_tests + len(image.bit_kind), np.bool_)
-    checked[image.n_tests :] = (image.bit_kind != BIT_PATTERN) | (image.bit_want > WANT_NOT_TRUE)
+    checked[image.n_tests :] = ~bits_told(image)
     owner = np.repeat(np.arange(image.n_entries), np.diff(image.entry_off))
     simple[owner[checked[image.entry_tests]]] = False
     special = np.flatnonzero(~simple).astype(np.int32)
@@ -123,12 +119,11 @@ def _tests(image: Image) -> _Tests:
         low.append(of_low)
         high.append(of_high)
 
-    for kind, source, want in zip(
-        image.bit_kind.tolist(), image.bit_source.tolist(), image.bit_want.tolist(), strict=True
-    ):
-        if kind == BIT_PATTERN and want in (WANT_TRUE, WANT_FALSE, WANT_NOT_TRUE):
+    bits = image.bit_kind.tolist(), image.bit_source.tolist(), image.bit_want.tolist(), bits_told(image).tolist()
+    for kind, source, want, is_told in zip(*bits, strict=True):
+        if is_told or (kind == BIT_PATTERN and want == WANT_FALSE):
             matched = int(want == WANT_TRUE)
-            add(n_slots + source, matched, matched)
+            add(source + (n_slots if kind == BIT_PATTERN else image.first_term_slot), matched, matched)
             if want == WANT_FALSE:
                 text = image.patterns[source].slot
                 constants = image.slots[text].constants

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.element_terms import bits_told
 from profilec.runtime.image import (
     BIT_TERM,
     OP_JOIN,
@@ -150,7 +151,7 @@ def tables_of(image: Image, special: Int32) -> Tables:
         image.test_off,
         image.test_low,
         image.test_high,
-        np.where(is_term, -1, n_slots + source).astype(np.int32),
+        (image.bit_source + np.where(is_term, image.first_term_slot, n_slots)).astype(np.int32),
         image.bit_want,
         of_pattern(pattern_slot),
         of_pattern(first),
@@ -168,17 +169,17 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def _kinds(image: Image, bit_off: Int32, bits: Int32, residual: Int32) -> NDArray[np.uint8]:
     """What is left to check of each special entry when its rank tests hold."""
-    is_term = image.bit_kind == BIT_TERM
     to_check = image.bit_want > WANT_NOT_TRUE  # the others are predicates of the tree
+    is_run = (image.bit_kind == BIT_TERM) & ~bits_told(image)
     kinds = np.full(len(residual), PLAIN, np.uint8)
     owner = np.repeat(np.arange(len(residual)), np.diff(bit_off))
     kinds[residual >= 0] = CHECKED
     kinds[owner[to_check[bits]]] = CHECKED
-    kinds[owner[is_term[bits]]] = HANDED_BACK
+    kinds[owner[is_run[bits]]] = HANDED_BACK
     operations, arguments = image.residual_code[:, 0], image.residual_code[:, 1]
     in_python = (operations == OP_JOIN) | (operations == OP_JOIN_NOT)
     of_bits = np.flatnonzero((operations == OP_TEST) & (arguments >= image.n_tests))
-    in_python[of_bits] = is_term[arguments[of_bits] - image.n_tests]
+    in_python[of_bits] = is_run[arguments[of_bits] - image.n_tests]
     before = np.concatenate(([0], np.cumsum(in_python)))
     residual_in_python = np.append(before[image.residual_off[1:]] > before[image.residual_off[:-1]], False)
     kinds[residual_in_python[residual]] = HANDED_BACK
