@@ -235,6 +235,8 @@ class ProfileSet:
         self.documents = documents
         """The earlier documents that quantified joins range over."""
         self._prepared: Executor | None = None
+        self._final: Executor | None = None
+        """The same, once no other is going to take its place."""
         self._preparing = new_lock()
         self._n_asked = 0
 
@@ -247,17 +249,19 @@ class ProfileSet:
 
     def _executor(self, n_documents: int = 1) -> Executor:
         """What matches the next documents. Made when the first comes, so that a set is loaded without it."""
+        if self._final is not None:
+            return self._final
         self._n_asked += n_documents
         small = self._image.tree is None and self.plan.matcher == "betree"
         if small and self._n_asked > FEW_DOCUMENTS:
             self._whole()
-        executor = self._prepared
-        if executor is None:
-            with self._preparing:
-                if self._prepared is None:
-                    without_tree = self._image.tree is None and self.plan.matcher.startswith("betree")
-                    self._prepared = Executor(self._image, "scan" if without_tree else self.plan.matcher)
-                executor = self._prepared
+        with self._preparing:
+            without_tree = self._image.tree is None and self.plan.matcher.startswith("betree")
+            executor = self._prepared
+            if executor is None:
+                executor = self._prepared = Executor(self._image, "scan" if without_tree else self.plan.matcher)
+            if not without_tree:
+                self._final = executor
         return executor
 
     def _whole(self) -> SetParts:
@@ -327,8 +331,9 @@ class ProfileSet:
             ValueError: `semantics` is neither; or it is "overlap", and some profiles, which are named, are no
                 conjunctions of conditions on single attributes.
         """
-        if _is_point(semantics):
-            return self._table.ids.take(self._executor().match(document, self.documents))
+        if semantics == "point" or _is_point(semantics):  # PERF: one document costs little more than a call does
+            executor = self._final or self._executor()
+            return self._table.ids.take(executor.match(document, self.documents))
         return self._table.ids.take(self._overlapping(document))
 
     def count(self, document: Mapping[str, Any], *, semantics: str = "point") -> int:

@@ -46,9 +46,11 @@ def warmup() -> Warmth:
             profiles.save(Path(folder) / "set.image")
             verify(Path(folder) / "set.image")
             for either in (profiles, load(Path(folder) / "set.image")):
-                either.match(documents[0])
+                for _ in range(100):  # until the document is one of a known shape
+                    either.match(documents[0])
                 either.count(documents[0])
                 either.match_batch(documents, threads=2)
+                either.match_batch([{"s": "y" * 10_000}])
                 either.match_batch(pa.Table.from_pylist(documents))
                 whole = {
                     "a": pa.array([1, 2]),

@@ -174,12 +174,16 @@ def _dictionary(encoded: Any) -> tuple[Any, NDArray[np.int64]]:
 
 def rank_words(numbers: NDArray[Any], ranking: Ranking, ranks: Int32) -> None:
     """As `rank_column`, of an array of int64 or float64; NaN is NULL. Needs no Arrow."""
-    name = str(numbers.dtype)
+    _rank_numbers(numbers, (Kind.NUMBER, word_thresholds(ranking, numbers.dtype)), ranking, ranks)
+
+
+def word_thresholds(ranking: Ranking, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The thresholds of numbers that are int64 or float64."""
+    name = str(dtype)
     known = ranking.thresholds.get(name)
     if known is None:
-        thresholds = _number_thresholds(numbers.dtype, ranking.constants)
-        known = ranking.thresholds[name] = Kind.NUMBER, _one_type(thresholds)
-    _rank_numbers(numbers, known, ranking, ranks)
+        known = ranking.thresholds[name] = Kind.NUMBER, _one_type(_number_thresholds(dtype, ranking.constants))
+    return known[1]
 
 
 def _rank_numbers(numbers: NDArray[Any], known: tuple[Kind, NDArray[Any]], ranking: Ranking, ranks: Int32) -> None:

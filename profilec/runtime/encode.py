@@ -4,22 +4,25 @@ In: an image, and a document or a batch of them (list of dicts, Arrow table or r
 pandas frame). Out: *sparse documents*, what kernels read (`sparse`).
 
 PERF: one document costs its own keys, not the image's slots: a slot none of whose keys is in
-the document keeps the rank it has for the empty one. A table goes column by column.
+the document keeps the rank it has for the empty one. Documents of one shape are encoded alike
+(`document_shapes`). A table goes column by column.
 
 Invariant: every way gives `slot.constants.rank(run(slot.program, document))`, and exactly the patterns that match.
 """
 
 from __future__ import annotations
 
+import struct
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from struct import Struct
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import getitem
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from profilec.runtime.columns import Frame, frame_of, n_rows_of
+from profilec.runtime.document_shapes import MOST_KEYS, Shape, Shapes, Words
 from profilec.runtime.encode_rows import Use, encode_rows, items_of
 from profilec.runtime.image import Image, Int32, Pattern
 from profilec.runtime.program import Document, Parts, attributes_read
@@ -33,6 +36,9 @@ SparseDocument: TypeAlias = tuple[Int32, Int32, int]
 _MAX_CELLS = 4_000_000
 _MAX_ROWS = 16_384
 _FEW_ROWS = 1_000
+_MOST_REMEMBERED = 16_384
+_MAX_REMEMBERED = 200
+"""PERF: of so many strings in all, up to so many characters, it is remembered which patterns of a key match them."""
 
 
 class SparseBatch:
@@ -60,18 +66,28 @@ class SparseBatch:
         return self._rows.rows(names) if isinstance(self._rows, Frame) else self._rows
 
 
-class _Buffers(threading.local):
+class _Arrays(NamedTuple):
+    """`data` is the memory of `words`. PERF: to write into it takes less time than into an array."""
+
+    slots: Int32
+    ranks: Int32
+    words: Words
+    data: bytearray
+
+
+class _Own(threading.local):
     """Each thread's own arrays for one document."""
 
     def __init__(self, n: int) -> None:
-        self.arrays = np.empty(n, np.int32), np.empty(n, np.int32)
+        data = bytearray(8 * max(1, n))
+        self.arrays = _Arrays(np.empty(n, np.int32), np.empty(n, np.int32), np.frombuffer(data, np.int64), data)
 
 
 class _Packers(dict[int, Callable[..., None]]):
     """What writes n integers into an array. PERF: half the time that assigning a list to its slice takes."""
 
     def __missing__(self, n: int) -> Callable[..., None]:
-        packer = self[n] = Struct(f"={n}i").pack_into
+        packer = self[n] = struct.Struct(f"={n}i").pack_into
         return packer
 
 
@@ -87,13 +103,15 @@ class Encoder:
         for number, pattern in enumerate(image.patterns):
             patterns.setdefault(pattern.slot, []).append((n_slots + number, pattern))
         self._slots = [PreparedSlot(number, slot, patterns.get(number, ())) for number, slot in enumerate(image.slots)]
-        self._buffers = _Buffers(n_slots + len(image.patterns))
+        self._own = _Own(n_slots + len(image.patterns))
         self._always = tuple(slot for slot in self._slots if slot.absent)
         checked: dict[Parts, None] = {}
         for program in (*image.terms, *((("exists", join),) for join in image.joins)):
             checked.update(attributes_read(program))
         self._checked = tuple(checked)
         self._uses = self._uses_of_keys()
+        self._remembered: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+        self._shapes = Shapes(self._uses, self._always)
 
     def _uses_of_keys(self) -> dict[str, Use]:
         plain: dict[str, PreparedSlot] = {}
@@ -127,13 +145,45 @@ class Encoder:
         Raises:
             DocumentError: it is no mapping, or an attribute that a profile uses holds a value of no kind.
         """
-        slots, ranks = self._told(document)
-        n = len(slots)
-        pack = _PACKERS[n]
-        slots_array, ranks_array = self._buffers.arrays
-        pack(slots_array, 0, *slots)
-        pack(ranks_array, 0, *ranks)
-        return slots_array, ranks_array, n
+        if type(document) is dict and len(document) <= MOST_KEYS:
+            encoded = self._encode_by_shape(document)
+            if encoded is not None:
+                return encoded
+        return self._packed(*self._told(document), 0)
+
+    def _encode_by_shape(self, document: dict[str, Any]) -> SparseDocument | None:
+        """None where the general way is to be gone."""
+        values = tuple(document.values())
+        key = tuple(document), tuple(map(type, values))
+        shapes = self._shapes
+        try:
+            shape = shapes.known.get(key)
+        except TypeError:  # a class of classes may be without a hash
+            return None
+        if type(shape) is not Shape and (shape := shapes.meet(key, shape)) is None:
+            return None
+        own = self._own.arrays
+        try:
+            shape.pack(own.data, 0, *shape.numbers(values), *map(getitem, shape.tables, shape.looked_up(values)))
+        except struct.error:  # an integer of more than 64 bits
+            return None
+        if not shape.rank(own.words, shape.steps, shapes.thresholds, own.ranks):
+            return None
+        if not shape.other_keys:
+            return shape.slots, own.ranks, shape.n_slots
+        own.slots[: shape.n_slots] = shape.slots
+        slots: list[int] = []
+        ranks: list[int] = []
+        self._tell(document, zip(shape.other_keys, shape.others(values), strict=True), shape.uses, slots, ranks)
+        return self._packed(slots, ranks, shape.n_slots)
+
+    def _packed(self, slots: list[int], ranks: list[int], start: int) -> SparseDocument:
+        """These, after the `start` that are in this thread's arrays already."""
+        own = self._own.arrays
+        pack = _PACKERS[len(slots)]
+        pack(own.slots, 4 * start, *slots)
+        pack(own.ranks, 4 * start, *ranks)
+        return own.slots, own.ranks, start + len(slots)
 
     def encode_batch(self, documents: Any, start: int, stop: int) -> SparseBatch:
         """The documents `start` to `stop` of a batch: a sequence of documents, or a table that `n_rows_of` knows.
@@ -191,16 +241,45 @@ class Encoder:
         return Sparse(np.array(off, np.int64), np.array(all_slots, np.int32), np.array(all_ranks, np.int32))
 
     def _told(self, document: Document) -> tuple[list[int], list[int]]:
-        """One document's slots and their ranks.
+        """One document's slots and their ranks."""
+        slots: list[int] = []
+        ranks: list[int] = []
+        self._tell(document, items_of(document, self._uses), self._uses, slots, ranks)
+        for slot in self._always:
+            if not any(key in document for key in slot.keys):
+                _add(slot.number, slot.tell_absent(), slots, ranks)
+        return slots, ranks
+
+    def _told_alone(self, key: str, value: Any, single: Iterable[PreparedSlot]) -> tuple[list[int], list[int]]:
+        """What the slots are that nothing but the value of a key decides: those that have a rank, and the ranks."""
+        to_remember = type(value) is str and len(value) <= _MAX_REMEMBERED
+        told = self._remembered.get((key, value)) if to_remember else None
+        if told is None:
+            told = [], []
+            for slot in single:
+                _add(slot.number, slot.tell(value), *told)
+            if to_remember:
+                if len(self._remembered) >= _MOST_REMEMBERED:
+                    self._remembered.clear()
+                self._remembered[key, value] = told
+        return told
+
+    def _tell(
+        self,
+        document: Document,
+        items: Iterable[tuple[str, Any]],
+        uses: Mapping[str, Use],
+        slots: list[int],
+        ranks: list[int],
+    ) -> None:
+        """Adds the slots that items of the document decide.
 
         PERF: most keys are one slot's value, without patterns. Of these, strings that are constants and integers near
         constants are ranked here, since a call of Python's takes longer than that does.
         """
-        find = self._uses.get
-        slots: list[int] = []
-        ranks: list[int] = []
+        find = uses.get
         shared: dict[PreparedSlot, None] | None = None
-        for key, value in items_of(document, self._uses):
+        for key, value in items:
             use = find(key)
             if use is None:
                 continue
@@ -209,7 +288,7 @@ class Encoder:
                 kind = type(value)
                 rank = None
                 if kind is str:
-                    rank = ranking.rank_of_string(value)
+                    rank = ranking.of_string[value]
                 elif kind is int:
                     least, n_table, table = ranking.table
                     if 0 <= value - least < n_table:
@@ -224,14 +303,10 @@ class Encoder:
                     ranks.append(rank)
             if rest is not None:
                 single, more, checked = rest
-                for slot in single:
-                    rank, matching = slot.tell(value)
-                    if rank:
-                        slots.append(slot.number)
-                        ranks.append(rank)
-                        if matching:
-                            slots += matching
-                            ranks += [1] * len(matching)
+                if single:
+                    told = self._told_alone(key, value, single)
+                    slots += told[0]
+                    ranks += told[1]
                 if more:
                     shared = {} if shared is None else shared
                     shared.update(dict.fromkeys(more))
@@ -239,10 +314,6 @@ class Encoder:
                     elements_of(lookup(document, parts))
         for slot in shared or ():
             _add(slot.number, slot.tell_of(document), slots, ranks)
-        for slot in self._always:
-            if not any(key in document for key in slot.keys):
-                _add(slot.number, slot.tell_absent(), slots, ranks)
-        return slots, ranks
 
 
 def _add(number: int, told: Told, slots: list[int], ranks: list[int]) -> None:

@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 from profilec.runtime.kernels import kernel
 
 _BLOCK = 256
+N_STEP = 4
+"""Elements of a step: what the word is, where its thresholds begin, their number, and the rank below them."""
+WORD_IS_RANK, WORD_IS_INTEGER, WORD_IS_FLOAT, NO_WORD = 0, 1, 2, 3
+_INFINITY = 0x7FF0_0000_0000_0000
+_MAGNITUDE = 0x7FFF_FFFF_FFFF_FFFF
 
 
 @kernel
@@ -46,6 +51,50 @@ def rank_numbers(numbers: NDArray[Any], thresholds: NDArray[Any], first: int, ra
                 ranks[i] += np.int32(thresholds[np.uint32(ranks[i])] <= numbers[i])
         for i in range(start, end):
             ranks[i] = first + ranks[i] if numbers[i] == numbers[i] else 0
+
+
+@kernel
+def rank_document(words: NDArray[Any], steps: NDArray[Any], thresholds: NDArray[Any], ranks: NDArray[Any]) -> bool:
+    """Fills `ranks` from the words of one document, int64; whether none of them is 0, as that of NaN is.
+
+    `steps`, int64, has N_STEP elements a rank, and `thresholds`, int64, all that they speak of. Those of a float are
+    `float_keys`, which ascend as floats do; `words` has the bits of the float itself. The last steps may have no word.
+    """
+    whole = True
+    for i in range(len(steps) // N_STEP):
+        sort, start, n, rank = steps[N_STEP * i], steps[N_STEP * i + 1], steps[N_STEP * i + 2], steps[N_STEP * i + 3]
+        if sort == NO_WORD:
+            ranks[i] = rank
+            continue
+        word = words[i]
+        if sort == WORD_IS_RANK:
+            ranks[i] = word
+            continue
+        if sort == WORD_IS_FLOAT:
+            magnitude = word & _MAGNITUDE
+            if magnitude > _INFINITY:
+                whole = False
+                continue
+            word = word if word >= 0 else -magnitude
+        low = start
+        while n > 1:
+            half = n >> 1
+            low += half & -np.int64(thresholds[np.uint64(low + half - 1)] <= word)
+            n -= half
+        if n == 1:
+            low += np.int64(thresholds[np.uint64(low)] <= word)
+        ranks[i] = rank + low - start
+    return whole
+
+
+def float_keys(floats: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of the floats, none of which is NaN.
+
+    >>> float_keys(np.array([-1.0, -5e-324, -0.0, 0.0, 5e-324])).tolist()
+    [-4607182418800017408, -1, 0, 0, 1]
+    """
+    bits = np.ascontiguousarray(floats, np.float64).view(np.int64)
+    return np.where(bits < 0, -(bits & _MAGNITUDE), bits)
 
 
 @kernel

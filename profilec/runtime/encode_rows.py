@@ -64,11 +64,14 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
     columns = _columns(rows, uses)
     scattered = _Scattered(len(rows))
     shared: dict[PreparedSlot, None] = {}
+    not_text: set[str] = set()
     for key, (numbers, values) in columns.items():
         slot_number, ranking, rest = uses[key]
         single, more, checked = rest or ((), (), ())
         shared.update(dict.fromkeys(more))
         kinds = set(map(type, values))
+        if not kinds <= _TEXT:
+            not_text.add(key)
         if checked and not kinds <= _NO_ARRAY:
             for number in numbers:
                 for parts in checked:
@@ -83,7 +86,11 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
             plain = None if ranking is None else (slot_number, ranking)
             _encode_column(np.array(numbers, np.int32), values, kinds, plain, single, scattered)
     for slot in shared:
-        _encode_shared(slot, rows, _present(slot, columns), scattered)
+        if slot.compares is not None and not_text.isdisjoint(slot.compares):
+            numbers = _in_both(*slot.compares, columns)
+        else:
+            numbers = _present(slot, columns)
+        _encode_shared(slot, rows, numbers, scattered)
     for slot in always:
         absent = np.setdiff1d(np.arange(len(rows), dtype=np.int32), np.array(_present(slot, columns), np.int32))
         rank, matching = slot.tell_absent()
@@ -112,6 +119,13 @@ def _present(slot: PreparedSlot, columns: Mapping[str, _Column]) -> list[int]:
     """The documents that have a key that decides the slot."""
     found = [columns[key][0] for key in slot.keys if key in columns]
     return found[0] if len(found) == 1 else sorted(set(chain.from_iterable(found)))
+
+
+def _in_both(left: str, right: str, columns: Mapping[str, _Column]) -> list[int]:
+    """The documents that have both keys. NULL: a string and nothing at all do not compare."""
+    if left not in columns or right not in columns:
+        return []
+    return sorted(set(columns[left][0]).intersection(columns[right][0]))
 
 
 def _encode_column(

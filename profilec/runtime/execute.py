@@ -83,6 +83,7 @@ class Executor:
         self.image = image
         self._matcher = make(image)
         self._encoder = encoder_of(image)
+        self._encode = self._encoder.encode_sparse
         self._decider = Decider(image)
         self._has_tree = make is _betree
         self._overlap: Overlap | None = None
@@ -101,7 +102,7 @@ class Executor:
         Raises:
             DocumentError: the document is no mapping, or an attribute that a profile uses holds a value of no kind.
         """
-        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        slots, ranks, n_slots = self._encode(document)
         profiles, entries = self._matcher.match(slots, ranks, n_slots)
         if len(entries):
             decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, _as_it_is(store))
@@ -110,13 +111,13 @@ class Executor:
 
     def count(self, document: Document, store: _Store = None) -> int:
         """How many profiles match; without naming them where none needs Python."""
-        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        slots, ranks, n_slots = self._encode(document)
         n, entries = self._matcher.count(slots, ranks, n_slots)
         return len(self.match(document, store)) if len(entries) else n
 
     def any(self, document: Document, store: _Store = None) -> bool:
         """Whether some profile matches."""
-        slots, ranks, n_slots = self._encoder.encode_sparse(document)
+        slots, ranks, n_slots = self._encode(document)
         n, entries = self._matcher.count(slots, ranks, n_slots)
         if n or not len(entries):
             return n > 0

@@ -3,7 +3,7 @@
 In: the LIKE patterns and RE2 regexes that profiles ask of one slot. Out: for a string, the
 patterns that match it. Three ways, so that a string is never tried against pattern after pattern:
 
-    %lit%               Aho-Corasick over the literals ("atoms") of all patterns decides it
+    %lit%               the search for the literals of all patterns together (`atoms`) decides it
     general LIKE, regex  the atoms that a match cannot lack select the few that are tried one by one
     no usable atom      sets of regexes, SET_SIZE each, searched for together; a LIKE by its first or last character;
                         a regex that counts far (`.{200,}`) on its own, where the text is long enough for it
@@ -15,11 +15,11 @@ the string and memory bounded, whatever the patterns and the string are.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate, chain
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import TypeAlias
 
+from profilec.runtime.atoms import Atoms
 from profilec.runtime.image import Pattern
 from profilec.runtime.like import LikeMatcher
 from profilec.runtime.literals import MAX_LENGTH, least_length, required_literals
@@ -30,16 +30,12 @@ from profilec.values.patterns import LikePattern, Wildcard
 SET_SIZE = 50
 """PERF: a large set of patterns of many states costs more than its parts (character classes, 100 characters: 50
 patterns 13 us, 200 patterns 122 us), small ones cost a call each."""
-_FEW = 8
-"""PERF: so many atoms are looked for one by one; a call of the automaton costs 3 us, and 10 ns a character."""
 _MAX_TOGETHER = 500
 """PERF: instructions of RE2 up to which a regex that counts is put into a set. The states of a set are those of its
 regexes multiplied: one `.{200,}` among others makes 100 characters cost 1,500 us."""
 _LONG_LINE = re.compile(r"(\()?\.(?(1)\))\{([1-9]\d*),\}", re.ASCII)
 """PERF: `.{1000,}` and its like, which RE2 takes 100 ms to prepare."""
 _COUNTED = re.compile(r"\{\d")
-_CHUNK = 4096
-_FLOOD = 8
 _COMMON = frozenset(" .,-_/:;'\"=()")
 
 Pairs: TypeAlias = tuple[list[int], list[int]]
@@ -60,8 +56,8 @@ class PatternSet:
         self._always: list[int] = []
         self._by_first: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
-        self._plain = _Atoms()
-        self._folded = _Atoms()
+        self._plain = Atoms()
+        self._folded = Atoms()
         loose: list[tuple[int, str]] = []
         for number, pattern in enumerate(patterns):
             if pattern.like is not None:
@@ -128,7 +124,7 @@ class PatternSet:
                     found += [number] * len(holding)
             return places, found
         try:
-            "".join(texts).encode()
+            data = "".join(texts).encode()
         except UnicodeEncodeError:
             for place, text in enumerate(texts):
                 matching = self.matches(text)
@@ -137,9 +133,10 @@ class PatternSet:
             return places, found
         candidates: set[int] = set()
         n_patterns, decide_of = len(self._decide), self._decide
-        self._plain.tell_each(self._plain.occurring_in_each(texts), places, found, candidates, n_patterns)
+        self._plain.tell_each(self._plain.occurring_in_each(texts, data), places, found, candidates, n_patterns)
         if self._folded:
-            in_folded = self._folded.occurring_in_each(list(map(fold, texts)))
+            folded = list(map(fold, texts))
+            in_folded = self._folded.occurring_in_each(folded, "".join(folded).encode())
             self._folded.tell_each(in_folded, places, found, candidates, n_patterns)
         latest, data = -1, b""
         for candidate in sorted(candidates):
@@ -251,135 +248,3 @@ def _regex_sets(loose: list[tuple[int, str]]) -> Iterable[tuple[list[int], Regex
         except ValueError:
             if len(part) > 1:
                 pending += [part[: len(part) // 2], part[len(part) // 2 :]]
-
-
-class _Atoms:
-    """Literals, and what it says of which pattern that one occurs: that it matches, or that it may."""
-
-    def __init__(self) -> None:
-        self._keys: dict[str, int] = {}
-        self._few: list[str] = []
-        self.decided: list[list[int]] = []
-        self.possible: list[list[int]] = []
-        self._names: list[bytes] = []
-        self._automaton: Any = None
-        self._overlap = 0
-
-    def __bool__(self) -> bool:
-        return bool(self._keys)
-
-    def add(self, atoms: Iterable[str], number: int, *, decides: bool) -> None:
-        for atom in atoms:
-            key = self._keys.setdefault(atom, len(self._keys))
-            if key == len(self.decided):
-                self.decided.append([])
-                self.possible.append([])
-            (self.decided if decides else self.possible)[key].append(number)
-
-    def close(self) -> None:
-        """Builds the automaton; nothing is added afterwards."""
-        if len(self._keys) <= _FEW:
-            self._few = list(self._keys)
-        else:
-            self._names = [atom.encode("utf-8", "surrogatepass") for atom in self._keys]
-            self._automaton = _automaton(self._names)
-            self._overlap = max(map(len, self._names)) - 1
-
-    def deciding(self) -> list[tuple[str, list[int]]] | None:
-        """The atoms and the patterns that each decides; None where they are many, or leave something open."""
-        if any(self.possible) or self._automaton is not None:
-            return None
-        return list(zip(self._few, self.decided, strict=True))
-
-    def tell(self, keys: Iterable[int], found: list[int], candidates: set[int]) -> None:
-        """Adds the patterns that match, and that may, of a text in which these keys occur."""
-        for key in keys:
-            found += self.decided[key]
-            candidates.update(self.possible[key])
-
-    def tell_each(
-        self, hits: Iterable[int], places: list[int], found: list[int], candidates: set[int], n_patterns: int
-    ) -> None:
-        """As `tell` of many texts with these hits; a candidate is `place * n_patterns + number`."""
-        n_keys = len(self._keys)
-        for hit in hits:
-            place, key = divmod(hit, n_keys)
-            for number in self.decided[key]:
-                places.append(place)
-                found.append(number)
-            for number in self.possible[key]:
-                candidates.add(place * n_patterns + number)
-
-    def occurring(self, text: str, data: bytes) -> Collection[int]:
-        """The keys that occur in the text, of which `data` is the UTF-8.
-
-        PERF: every occurrence is reported, and a key within a key within a key makes them many
-        (`a`, `aa`, … in `aaaa…`). So the text is read in overlapping chunks, and after a flood the
-        keys that are found already leave the automaton.
-        """
-        if self._automaton is None:
-            return [key for key, atom in enumerate(self._few) if atom in text]
-        if len(data) <= _CHUNK:
-            hits = self._automaton.find_matches_as_indexes(data, overlapping=True)
-            return {hit[0] for hit in hits} if hits else ()
-        found: set[int] = set()
-        automaton, names = self._automaton, self._names
-        keys = list(range(len(names)))
-        view = memoryview(data)
-        for start in range(0, max(1, len(data) - self._overlap), _CHUNK):
-            chunk = view[start : start + _CHUNK + self._overlap]
-            hits = automaton.find_matches_as_indexes(chunk, overlapping=True)
-            found.update({keys[hit[0]] for hit in hits})
-            if len(found) == len(names):
-                break
-            if len(hits) > _FLOOD * _CHUNK:
-                keys = [key for key in range(len(names)) if key not in found]
-                automaton = _automaton([names[key] for key in keys])
-        return found
-
-    def occurring_in_each(self, texts: Sequence[str]) -> set[int]:
-        """As `occurring` in each text: `place * n + key` for the text of that place, n the number of keys.
-
-        PERF: a call of the automaton costs as much as 200 characters do, so it is given the texts in one piece, as
-        long as a chunk is. What it finds across the border of two of them is none.
-        """
-        n_keys = len(self._keys)
-        if self._automaton is None:
-            return {
-                place * n_keys + key
-                for key, atom in enumerate(self._few)
-                for place, text in enumerate(texts)
-                if atom in text
-            }
-        found: set[int] = set()
-        piece: list[bytes] = []
-        first = n = 0
-        for place, data in enumerate(map(str.encode, texts)):
-            length = len(data)
-            if n + length > _CHUNK:
-                self._find_in_piece(piece, first, found)
-                piece, first, n = [], place, 0
-                if length > _CHUNK:
-                    found.update(place * n_keys + key for key in self.occurring(texts[place], data))
-                    first = place + 1
-                    continue
-            piece.append(data)
-            n += length
-        self._find_in_piece(piece, first, found)
-        return found
-
-    def _find_in_piece(self, piece: Sequence[bytes], first: int, found: set[int]) -> None:
-        """Adds what occurs in each of the texts; the place of the first is `first`."""
-        hits = self._automaton.find_matches_as_indexes(b"".join(piece), overlapping=True)
-        n_keys = len(self._keys)
-        ends = list(accumulate(map(len, piece)))
-        for key, start, end in hits:
-            place = bisect_right(ends, start)
-            if end <= ends[place]:
-                found.add((first + place) * n_keys + key)
-
-
-def _automaton(keys: list[bytes]) -> Any:
-    from ahocorasick_rs import BytesAhoCorasick
-
-    return BytesAhoCorasick(keys)

@@ -3,7 +3,7 @@
 In: a slot of the image and the patterns asked of it. Out: `rank_of`, from any value that a document
 may hold to its rank, and a place for the thresholds that rank whole columns (`columns`).
 
-    str            a dictionary of the constants; between them, by bisection
+    str            a dictionary of the constants and of a few others; between them, by bisection
     int            a table where the constants are near one another, else as float
     float          by bisection in thresholds of its own type (`thresholds`), so that no two types are compared
     all others     `Constants.rank`
@@ -14,7 +14,7 @@ Invariant: `rank_of(value)` is `constants.rank(read_as(from_document(value), typ
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -55,6 +55,10 @@ Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
 _CONSTANTS_PER_VALUE = 20
 """PERF: to prepare so many constants costs what the slow way costs one value."""
 _MAX_TABLE = 8
+_N_REMEMBERED = 256
+_MAX_REMEMBERED = 100
+"""PERF: of so many strings that are no constants, of so many characters, a slot remembers the rank. Most attributes
+have few different ones, and to find a rank takes ten times as long as to look it up."""
 _NO_TABLE: tuple[int, int, list[int]] = 0, 0, []
 
 
@@ -65,15 +69,15 @@ class Ranking:
     >>> [ranking.rank_of(value) for value in (None, 9, 10.0, 10.5, "Acme", "Zeta", True, [])]
     [0, 1, 2, 3, 7, 8, 9, 12]
 
-    PERF: `rank_of_string` and `table` are for who ranks one value after another without a call of Python for each.
+    PERF: `of_string` and `table` are for who ranks one value after another without a call of Python for each.
     """
 
-    __slots__ = ("_patience", "_ready", "constants", "rank_of", "rank_of_string", "table", "thresholds", "type_")
+    __slots__ = ("_patience", "_ready", "constants", "of_string", "rank_of", "table", "thresholds", "type_")
 
     rank_of: Callable[[Any], int]
     """Raises DocumentError where the value has no kind."""
-    rank_of_string: Callable[[str], int | None]
-    """The rank of a string where it is at hand, else None."""
+    of_string: Mapping[str, int]
+    """The rank of any string that is one by its very type; never 0."""
     table: tuple[int, int, list[int]]
     """`(least, n, ranks)`: the integer `least + i` has rank `ranks[i]`, for i from 0 on below n."""
 
@@ -84,8 +88,13 @@ class Ranking:
         self._patience = constants.n_ranks // (2 * _CONSTANTS_PER_VALUE)
         self._ready: Callable[[Any], int] | None = None
         self.rank_of = self._rank_slowly
-        self.rank_of_string = _NOTHING_AT_HAND
+        self.of_string = StringRanks({}, self._rank_slowly, 0)
         self.table = _NO_TABLE
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the constants are prepared, so that nothing here is going to change."""
+        return self._ready is not None
 
     def _rank_slowly(self, value: Any) -> int:
         """The way until as many values came as the preparation is worth: a million constants may be asked once."""
@@ -93,22 +102,39 @@ class Ranking:
             self._patience -= 1
             return self.constants.rank(read_as(from_document(value), self.type_))
         if self._ready is None:  # who goes through many values has kept this method
-            ready, self.rank_of_string, self.table = _prepared(self.constants, self.type_)
+            ready, self.of_string, self.table = _prepared(self.constants, self.type_)
             self._ready = self.rank_of = ready
         return self._ready(value)
 
 
-_NO_STRINGS: dict[str, int] = {}
-_NOTHING_AT_HAND: Callable[[str], int | None] = _NO_STRINGS.get
+class StringRanks(dict[str, int]):
+    """The ranks of some strings, and a way to find those of all others, of which it remembers a few.
+
+    >>> ranks = StringRanks({"a": 3}, len, 1)
+    >>> ranks["a"], ranks["bcde"], ranks["fg"], len(ranks)
+    (3, 4, 2, 2)
+    """
+
+    __slots__ = ("_find", "_most")
+
+    def __init__(self, known: Mapping[str, int], find: Callable[[str], int], n_remembered: int) -> None:
+        super().__init__(known)
+        self._find = find
+        self._most = len(known) + n_remembered
+
+    def __missing__(self, text: str) -> int:
+        rank = self._find(text)
+        if len(self) < self._most and len(text) <= _MAX_REMEMBERED:
+            self[text] = rank
+        return rank
 
 
 def _prepared(
     constants: Constants, type_: Type | None
-) -> tuple[Callable[[Any], int], Callable[[str], int | None], tuple[int, int, list[int]]]:
-    """`rank_of`, `rank_of_string` and `table` of a Ranking."""
-    strings = constants.strings
-    first_number, first_string = constants.first(Kind.NUMBER), constants.first(Kind.STRING)
-    rank_of_string = {text: first_string + 2 * place + 1 for place, text in enumerate(strings)}.get
+) -> tuple[Callable[[Any], int], StringRanks, tuple[int, int, list[int]]]:
+    """`rank_of`, `of_string` and `table` of a Ranking."""
+    first_number = constants.first(Kind.NUMBER)
+    of_string = _ranks_of_strings(constants, type_)
     whole = whole_thresholds(constants.numbers)
     floats: list[float] = float_thresholds(constants.numbers, np.dtype(np.float64)).tolist()
     least, n_table, table = _table(whole, first_number)
@@ -119,12 +145,7 @@ def _prepared(
         if kind is float:
             return first_number + bisect_right(floats, value) if value == value else 0  # noqa: PLR0124  (NULL: NaN)
         if kind is str:
-            if type_ is not None:
-                return constants.rank(read_as(value, type_))
-            if not strings:
-                return first_string
-            rank = rank_of_string(value)
-            return first_string + 2 * bisect_left(strings, value) if rank is None else rank
+            return of_string[value]
         if kind is int:
             if n_table:
                 place = value - least
@@ -136,7 +157,15 @@ def _prepared(
             return 0
         return constants.rank(read_as(from_document(value), type_))
 
-    return rank_of, rank_of_string if type_ is None else _NOTHING_AT_HAND, (least, n_table, table)
+    return rank_of, of_string, (least, n_table, table)
+
+
+def _ranks_of_strings(constants: Constants, type_: Type | None) -> StringRanks:
+    if type_ is not None:
+        return StringRanks({}, lambda text: constants.rank(read_as(text, type_)), _N_REMEMBERED)
+    first, strings = constants.first(Kind.STRING), constants.strings
+    known = {text: first + 2 * place + 1 for place, text in enumerate(strings)}
+    return StringRanks(known, lambda text: first + 2 * bisect_left(strings, text), _N_REMEMBERED)
 
 
 def _table(whole: Sequence[float], first: int) -> tuple[int, int, list[int]]:
@@ -212,7 +241,13 @@ class PreparedSlot:
 
     def tell_each(self, raws: Collection[Any], *, only_text: bool) -> tuple[list[int], MatchingEach]:
         """As `tell` of each: the ranks, and the pseudo-slots. `only_text`: they are strings and None."""
-        values = list(raws) if only_text and self._is_text else list(map(self._value_of, raws))
+        apply = self._apply
+        if only_text and self._is_text:
+            values: list[Value] = list(raws)
+        elif only_text and apply is not None:
+            values = [self._value_of(raw) if raw is None else apply(raw) for raw in raws]
+        else:
+            values = list(map(self._value_of, raws))
         return list(map(self.ranking.rank_of, values)), self.matching_each(values)
 
     def tell_absent(self) -> Told:

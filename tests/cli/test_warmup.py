@@ -50,8 +50,10 @@ for conditions in (plain, {**plain, **mixed, **odd}, {"p1": plain["p1"]}, {}):
             for profiles in (fresh, profilec.load(Path(folder) / "set.image"), pickle.loads(pickle.dumps(fresh))):
                 for document in (documents[0], {}):
                     profiles.match(document), profiles.count(document), profiles.any(document)
+                for _ in range(200):
+                    profiles.match(documents[0])
                 profiles.process(documents[0])
-                for batch in ([], documents, *tables):
+                for batch in ([], documents, [{"s": "y" * 9_000}], *tables):
                     profiles.match_batch(batch, threads=2)
         if conditions is plain:
             fresh.match({"a": profilec.Between(1, 3), "s": profilec.OneOf(["v1"])}, semantics="overlap")

@@ -364,6 +364,18 @@ def test_two_attributes_are_compared_as_strings_only_where_both_are(image, other
     assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
 
 
+def test_a_value_of_no_kind_is_refused_though_the_other_to_compare_it_with_is_missing(new_builder, slots):
+    builder = new_builder()
+    x, y = (("attribute", 0, (name,), None) for name in "xy")
+    builder.slot(slots.derived("order(x, y)", (x, y, ("order",)), -1, 0, 1))
+    image = builder.image(0)
+    documents = [{"x": "a", "y": "b"}, {"x": "a"}, {"y": "b"}] * 20
+    assert ranks(image, documents) == one_by_one(image, documents) == naive(image, documents)
+    for document in ({"x": b""}, {"x": b"", "y": "a"}):
+        with pytest.raises(DocumentError, match=r"document 60: .*bytes"):
+            ranks(image, [*documents, document])
+
+
 def test_a_batch_may_begin_anywhere(image):
     documents = [{"x": number, "s": "a"} for number in range(100)]
     encoder = Encoder(image)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import profilec.runtime.patterns as patterns_module
+import profilec.runtime.atoms as atoms_module
 from profilec.runtime.image import Pattern
 from profilec.runtime.patterns import PatternSet
 from profilec.runtime.regex import RegexSet, regex_holds
@@ -52,28 +52,28 @@ def test_is_pattern_by_pattern(patterns, texts):
 @given(st.lists(LIKES | REGEXES, max_size=12), st.lists(st.text(alphabet="aAb\u00e9.", max_size=9), max_size=20))
 def test_texts_that_are_looked_at_together_are_kept_apart(patterns, texts):
     """With many atoms, and so few characters at once that a piece has some of the texts."""
-    kept = patterns_module._CHUNK, patterns_module._FEW
-    patterns_module._CHUNK, patterns_module._FEW = 8, 0
+    kept = atoms_module._CHUNK, atoms_module._FEW
+    atoms_module._CHUNK, atoms_module._FEW = 8, 0
     try:
         assert text_by_text(PatternSet(patterns), texts) == [one_by_one(patterns, text) for text in texts]
     finally:
-        patterns_module._CHUNK, patterns_module._FEW = kept
+        atoms_module._CHUNK, atoms_module._FEW = kept
 
 
 @given(st.lists(LIKES | REGEXES, min_size=1, max_size=8), st.text(alphabet="ab.é", min_size=20, max_size=120))
 def test_chunks_lose_nothing_at_their_borders(patterns, text):
     """A long text is read in chunks that overlap, keys found leave the automaton; here both happen all the time."""
-    kept = patterns_module._CHUNK, patterns_module._FLOOD
-    patterns_module._CHUNK, patterns_module._FLOOD = 5, 0
+    kept = atoms_module._CHUNK, atoms_module._FLOOD
+    atoms_module._CHUNK, atoms_module._FLOOD = 5, 0
     try:
         assert sorted(PatternSet(patterns).matches(text)) == one_by_one(patterns, text)
     finally:
-        patterns_module._CHUNK, patterns_module._FLOOD = kept
+        atoms_module._CHUNK, atoms_module._FLOOD = kept
 
 
 def test_a_text_longer_than_a_chunk_and_shorter_than_a_key_is_read(monkeypatch):
-    monkeypatch.setattr(patterns_module, "_CHUNK", 8)
-    monkeypatch.setattr(patterns_module, "_FEW", 0)
+    monkeypatch.setattr(atoms_module, "_CHUNK", 8)
+    monkeypatch.setattr(atoms_module, "_FEW", 0)
     patterns = [Pattern(0, parse_like("..é" + "x" * 20), None), Pattern(0, None, "ab")]
     assert PatternSet(patterns).matches("AAAAAabé") == [1]
 
@@ -84,7 +84,7 @@ def test_a_literal_is_found_wherever_the_chunks_are_cut():
     patterns = PatternSet(
         [*found_by, Pattern(0, None, f"{literal[-20:]}x+$"), Pattern(0, parse_like("%nowhere%"), None)]
     )
-    for before in range(patterns_module._CHUNK - 90, patterns_module._CHUNK + 10):
+    for before in range(atoms_module._CHUNK - 90, atoms_module._CHUNK + 10):
         assert sorted(patterns.matches("x" * before + literal + "x" * 5_000)) == [0, 1, 2]
 
 
@@ -98,6 +98,63 @@ def test_nested_literals_in_a_long_run():
     assert time.process_time() - started < 20
     assert tracemalloc.get_traced_memory()[1] < 200_000_000
     tracemalloc.stop()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(LIKES | REGEXES, max_size=12),
+    st.lists(st.text(alphabet="aAb\u00e9.", max_size=12), max_size=20),
+    st.sampled_from([0, 10**9]),
+)
+def test_many_texts_are_searched_by_a_kernel(patterns, texts, many_hits):
+    kept = atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS
+    atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = 0, 0, many_hits
+    try:
+        assert text_by_text(PatternSet(patterns), texts) == [one_by_one(patterns, text) for text in texts]
+    finally:
+        atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = kept
+
+
+@pytest.fixture
+def only_the_kernel(monkeypatch):
+    """Fails where the automaton is asked."""
+
+    def refuse(*_):
+        raise AssertionError("the automaton was asked")
+
+    monkeypatch.setattr(atoms_module.Atoms, "_find_in_piece", refuse)
+    monkeypatch.setattr(atoms_module.Atoms, "occurring", refuse)
+
+
+@pytest.mark.usefixtures("only_the_kernel")
+def test_atoms_of_any_length_are_found_at_any_place():
+    atoms = ["$", "ab", "abc", "abcd", "bcde", "abcdefgh", "\u00e9", "\u00e9\u00e9", "x\U0001f600y", "q" * 300]
+    patterns = [Pattern(0, parse_like(f"%{atom}%"), None) for atom in atoms]
+    fill = ["", "a", "ab", "abc", "\u00e9", "-" * 600, "abcdefg"]
+    texts = [before + atom + after for atom in atoms for before in fill for after in fill]
+    texts += [atom[:-1] for atom in atoms] + [atom[1:] for atom in atoms] + [""]
+    expected = [[number for number, atom in enumerate(atoms) if atom in text] for text in texts]
+    assert text_by_text(PatternSet(patterns), texts) == expected
+
+
+@pytest.mark.usefixtures("only_the_kernel")
+def test_more_is_found_than_there_was_room_for():
+    atoms = [f"<{number}>" for number in range(300)]
+    text = "".join(atoms)
+    patterns = PatternSet([Pattern(0, parse_like(f"%{atom}%"), None) for atom in atoms])
+    assert text_by_text(patterns, [text, text[1:], "", text + text] * 9) == (
+        [list(range(300)), list(range(1, 300)), [], list(range(300))] * 9
+    )
+
+
+def test_texts_full_of_what_atoms_share_go_to_the_automaton():
+    patterns = [Pattern(0, parse_like("%" + "a" * length + "%"), None) for length in range(2, 1_500)]
+    decided = PatternSet([*patterns, Pattern(0, parse_like("%b%"), None)])
+    texts = ["a" * 3_000, "a" * 1_999 + "b"]
+    started = time.process_time()
+    assert text_by_text(decided, texts) == [list(range(1_498)), list(range(1_499))]
+    assert decided._plain._found_by_kernel(texts, "".join(texts).encode()) is None
+    assert time.process_time() - started < 20
 
 
 def test_an_exhausted_set_is_decided_pattern_by_pattern(monkeypatch):

@@ -51,6 +51,8 @@ class _Scratch(threading.local):
         self.ints, self.longs = scratch_of(tree, n_profiles)
         self.out = np.empty(n_profiles + 2, np.int32)
         self.handed = np.empty(len(tree.special), np.int32)
+        self.given = tree.data, tree.words, self.ints, self.longs, n_profiles, self.out
+        """What `match_and_take` is given besides a document. PERF: what belongs to a thread takes long to be found."""
         self._n_slots = tree.n_slots
         self._rows: DenseRows | None = None
 
@@ -76,12 +78,13 @@ class BETreeMatcher:
 
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> Found:
         """One document."""
-        scratch, arrays, n_profiles = self._scratch, self._arrays, self._n_profiles
-        n = match_and_take(slots, ranks, n_slots, *arrays, scratch.ints, scratch.longs, n_profiles, scratch.out)
+        given = self._scratch.given
+        n = match_and_take(slots, ranks, n_slots, *given)
         if n >= 0:
-            return scratch.out[:n].copy(), NONE_HANDED
+            return given[-1][:n].copy(), NONE_HANDED
+        scratch = self._scratch
         n_handed = self._settle(scratch, ~n, slots, n_slots)
-        n = take_profiles(scratch.longs, n_profiles, scratch.out)
+        n = take_profiles(scratch.longs, self._n_profiles, scratch.out)
         return scratch.out[:n].copy(), self._tree.special[scratch.handed[:n_handed]]
 
     def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
