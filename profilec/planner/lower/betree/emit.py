@@ -36,8 +36,9 @@ from profilec.runtime.matchers.betree.tree import (
 
 DIRECT = 16
 """Ranks for each cut up to which a matrix tells the row of every rank."""
-ROW_BYTES = 100
-"""Bytes of rows an entry may cost where a matrix has rows of several words: fewer share more cuts."""
+WIDE_ENTRIES = 100_000
+"""Entries up to which a tree's matrices have rows of several words. These spare look-ups, but bring more cuts, and so
+about five times the bytes: a large tree would wait for memory instead."""
 ANY_FORM, LISTS_ONLY, MATRICES_ONLY = range(3)
 MOST_GREEDY = 4096
 """Entries up to which a list's heads are chosen together."""
@@ -50,6 +51,7 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
     data = np.zeros(HEADER + n_slots + 1024, np.int32)
     words = np.zeros(1024, np.uint64)
     at, n_words, n_leaves, most_attributes, widest = HEADER + n_slots, 0, 0, 0, 1
+    most = 64 * MOST_WORDS if len(nodes.order) <= WIDE_ENTRIES else 64
     number_of = np.full(n_slots + 1, -1, np.int32)
     position = np.zeros(n_nodes, np.int32)
     directory = np.zeros(n_edges + 1, np.int32)
@@ -62,7 +64,7 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
         first_edge, last_edge = nodes.edge[node], nodes.edge[node] + nodes.n_edges[node]
         n_own = last_edge - first_edge if node else 0  # the root's edges stand in the header
         order, cut, n_matrices = shared_leaves(
-            predicates, intervals, slots, nodes.order[nodes.start[node] : nodes.end[node]], number_of, forms
+            predicates, slots, nodes.order[nodes.start[node] : nodes.end[node]], number_of, forms, most
         )
         n_node = 2 + 2 * n_own + len(cut) - 1
         data = with_room(data, at + n_node)
@@ -123,19 +125,19 @@ def emit(predicates: Any, intervals: Any, slots: Any, nodes: Any, ids: Any, form
 
 
 @allocating_kernel
-def shared_leaves(predicates: Any, intervals: Any, slots: Any, entries: Any, number_of: Any, forms: int) -> Any:
+def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, forms: int, most: int) -> Any:
     """The entries of a node in the order of its leaves, where each leaf begins (and the last ends), and how many are
-    matrices: these come first."""
+    matrices: these come first. `most`: entries of a matrix."""
     n = len(entries)
     order, cut = np.empty(n, np.int32), np.empty(n + 1, np.int64)
     n_ordered, n_leaves, n_rest = 0, 0, 0
-    rest, taken = np.empty(n, np.int32), np.empty(64 * MOST_WORDS, np.int64)
+    rest, taken = np.empty(n, np.int32), np.empty(most, np.int64)
     cut[0] = 0
     for start in range(0, n, WINDOW):
         window = entries[start : start + WINDOW]
         free, n_free = np.empty(len(window), np.int64), 0
-        most = MOST_INTERVALS if forms == ANY_FORM else 1 << 30
-        sets, can, common = attribute_sets(predicates, window, number_of, most)
+        most_intervals = MOST_INTERVALS if forms == ANY_FORM else 1 << 30
+        sets, can, common = attribute_sets(predicates, window, number_of, most_intervals)
         if forms != LISTS_ONLY:
             for i in range(len(window)):
                 if can[i]:
@@ -147,15 +149,6 @@ def shared_leaves(predicates: Any, intervals: Any, slots: Any, entries: Any, num
             n_taken, n_attributes, n_free = take_similar(sets, common, free, n_free, taken, votes)
             if forms == ANY_FORM and n_taken < MATRIX_ENTRIES * n_attributes:
                 break
-            n_kept = n_taken
-            while (
-                n_kept > 64 and row_bytes(predicates, intervals, window[taken[:n_kept]], number_of) > ROW_BYTES * n_kept
-            ):
-                n_kept = (n_kept + 127) >> 7 << 6
-            while n_taken > n_kept:
-                n_taken -= 1
-                free[n_free] = taken[n_taken]
-                n_free += 1
             for t in range(n_taken):
                 order[n_ordered] = window[taken[t]]
                 is_left[taken[t]] = False
@@ -176,14 +169,6 @@ def shared_leaves(predicates: Any, intervals: Any, slots: Any, entries: Any, num
         n_leaves += 1
         cut[n_leaves] = min(n, cut[n_leaves - 1] + LIST_ENTRIES)
     return order, cut[: n_leaves + 1], n_matrices
-
-
-@allocating_kernel
-def row_bytes(predicates: Any, intervals: Any, entries: Any, number_of: Any) -> int:
-    """Of the matrix of some entries."""
-    asked, _ = leaf_attributes(predicates, entries, number_of)
-    _, cuts = cuts_of(predicates, intervals, entries, asked, number_of)
-    return 8 * ((len(entries) + 63) >> 6) * len(cuts)
 
 
 @inlined
