@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import Example, ProfileStatement
@@ -25,7 +25,7 @@ from profilec.planner.plan import Plan, plan_of
 from profilec.planner.sources import Source
 from profilec.planner.workers import WorkerPool
 from profilec.profile_table import Place, PlacesInMaking, ProfileTable
-from profilec.runtime.batch import MatchBatch
+from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
@@ -92,6 +92,8 @@ def compile(
         if isinstance(path, Path) and is_image(path):
             raise ValueError(f"{path} is an image, compiled already; profilec.load reads it")
     chosen = Options.read(options)
+    if statistics is not None:
+        expect_documents(statistics)
     diagnostics: list[Diagnostic] = []
     opened = Source(source, diagnostics.append)
     known = opened.schema(_read_schema(schema, diagnostics))
@@ -305,8 +307,8 @@ class ProfileSet:
     def __repr__(self) -> str:
         return f"<ProfileSet: {self.plan}>"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the set as an image, one file that `load` maps. The `documents` are not saved.
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        """Writes the set as an image, one file that `load` maps, or to a binary stream. The `documents` are not saved.
 
         What is there already is replaced at once: whoever has loaded it goes on with it, and where writing fails it
         stays. The same profiles, compiled with the same options, give the same bytes.
@@ -362,9 +364,15 @@ class ProfileSet:
 
         Returns:
             A `MatchBatch`: `batch[i]` is the list of ids of document i, in the set's order.
+
+        Raises:
+            DocumentError: as `match`; it names the document or the column.
+            TypeError, ValueError: `documents` or `threads` is nothing of that sort.
         """
+        expect_documents(documents)
+        n_threads = n_threads_of(threads)
         n_documents = len(documents) if hasattr(documents, "__len__") else FEW_DOCUMENTS
-        offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=threads)
+        offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
         return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:

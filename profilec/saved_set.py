@@ -125,7 +125,11 @@ def verify(path: str | os.PathLike[str]) -> ImageReport:
         ImageError: it is damaged; the message names what is wrong.
         OSError: it cannot be read.
     """
-    file = ImageFile.open(path)
+    return verify_file(ImageFile.open(path))
+
+
+def verify_file(file: ImageFile) -> ImageReport:
+    """As `verify`, of an image that is open already."""
     found = list(file.damage())
     if found:
         more = f", and {len(found) - 3:,} more" if len(found) > 3 else ""

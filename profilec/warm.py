@@ -19,7 +19,7 @@ from profilec.values.sets import Between
 
 
 class Warmth(NamedTuple):
-    """Where machine code is kept (None: nowhere could be written to), the seconds it took, and the kernels compiled.
+    """Where machine code is kept (None: it could not be), the seconds it took, and the kernels compiled.
 
     `n_compiled` is 0 where all were there already.
     """
@@ -60,5 +60,7 @@ def warmup() -> Warmth:
                 }
                 either.match_batch(pa.table(whole))
         compile(conjunctions, options={"matcher": matcher}).match({"a": Between(1, 3), "b": 9}, semantics="overlap")
+    compile(conjunctions, options={"max_cap": 50}).match_batch(documents * 300)  # enough for pairs to be sorted by leaf
     n_compiled = len(machine_code.compiled) - n_before
-    return Warmth(cache_directory(), time.perf_counter() - start, n_compiled)
+    directory = None if machine_code.not_kept else machine_code.directory_of_kernels() or cache_directory()
+    return Warmth(directory, time.perf_counter() - start, n_compiled)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from profilec.grammar import ir
-from profilec.grammar.diagnostics import Source
+from profilec.grammar.diagnostics import Source, escaped
 from profilec.grammar.limits import Limits
 from profilec.grammar.parse import Located, parse_condition
 from profilec.grammar.print import print_scalar
@@ -178,15 +179,28 @@ def _operands(part: Located, values: tuple[Any, ...]) -> list[tuple[ir.Scalar, A
 
 
 def _indented(step: Step) -> str:
-    text = " ".join(step.text.split())
+    text = escaped(" ".join(step.text.split()))
     return "  " * step.depth + (text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…")
 
 
 def _seen(step: Step) -> str:
     values = step.value if len(step.seen) > 1 else (step.value,)
-    return ", ".join([f"{name} is {_shown(value)}" for name, value in zip(step.seen, values, strict=False)])
+    return ", ".join([f"{escaped(name)} is {_shown(value)}" for name, value in zip(step.seen, values, strict=False)])
 
 
 def _shown(value: Any) -> str:
-    text = repr(value) if isinstance(value, list | Mapping) else print_scalar(ir.constant(value))
+    is_whole = isinstance(value, list | Mapping)
+    text = escaped(_spelled(value) if is_whole else print_scalar(ir.constant(value), exact=False))
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
+
+
+def _spelled(value: Any) -> str:
+    """An array or a record as Python writes it, but that Python writes no integer of thousands of digits."""
+    match value:
+        case list():
+            return f"[{', '.join(map(_spelled, value))}]"
+        case Mapping():
+            return "{" + ", ".join([f"{name!r}: {_spelled(inner)}" for name, inner in value.items()]) + "}"
+        case int() if not isinstance(value, bool):
+            return str(Decimal(value))
+    return repr(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -45,3 +46,30 @@ def test_within_shows_the_time_it_looks_back_from(schema: str | None, time: str)
     """A string is no time: without a schema, WITHIN has nothing in range."""
     condition = "EXISTS d WITHIN INTERVAL '1 hour' OF at (d.x = x)"
     assert lines(condition, {"at": "2024-01-01T00:00:00"}, schema) == [f"FALSE 1:1 {condition} at is {time}"]
+
+
+INFINITY = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (INFINITY, "Infinity"),
+        (-INFINITY, "-Infinity"),
+        (Decimal("Infinity"), "Infinity"),
+        (10**1_500, "1" + "0" * 44 + "…"),
+        (-(10**5_000), "-1" + "0" * 43 + "…"),
+        (Decimal("1e-5000"), "1E-5000"),
+        ([INFINITY, 10**5_000], "[inf, 1" + "0" * 38 + "…"),
+        ({"k": [True, 10**5_000]}, "{'k': [True, 1" + "0" * 31 + "…"),
+    ],
+    ids=map(str, range(8)),
+)
+def test_numbers_of_any_size_are_shown(value: Any, shown: str) -> None:
+    (line,) = lines("a > 1", {"a": value})
+    assert line.partition(" a is ")[2][:45] == shown.replace("…", "")[:45]
+
+
+def test_what_a_terminal_would_obey_is_escaped() -> None:
+    (line,) = lines("a LIKE 'x\x1b[31m%'", {"a": "b\nc\x1b[31m\u202e\x9b é"})
+    assert line == r"FALSE 1:1 a LIKE 'x\x1b[31m%' a is 'b\nc\x1b[31m\u202e\x9b é'"

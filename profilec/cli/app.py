@@ -65,6 +65,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    terminal.say_what_is_logged()
     try:
         try:
             app()
@@ -75,8 +76,9 @@ def main() -> NoReturn:
     except BrokenPipeError:
         _leave(terminal.FINDINGS)  # as when the reader goes before the last of the output
     except OSError as error:
-        place = "" if error.filename is None else f"{error.filename}: "
-        terminal.say(f"error: {place}{error.strerror or error}", "red")
+        if error.filename is None and error.errno is not None:  # what is opened by name was told where it is read
+            error.filename = "standard output"
+        terminal.say(f"error: {terminal.reason(error)}", "red")
     _leave(terminal.ERROR)
 
 

@@ -40,7 +40,7 @@ def check(
 
     format_ = format_ or ("text" if sys.stdout.isatty() else "ndjson")
     terminal.expect_choice("--format", format_, _FORMATS)
-    profile_set, findings = load(paths, skip_errors=True, options=read_options(option or []))
+    profile_set, findings = load(paths, skip_errors=True, images_findings=True, options=read_options(option or []))
     if format_ == "text":
         compiled = counted(len(profile_set), "profile") + (" compiles" if len(profile_set) == 1 else " compile")
         print(f"{compiled}: {counted(findings.n_errors, 'error')}, {counted(findings.n_warnings, 'warning')}")

@@ -7,7 +7,8 @@ access predicates of profiles, or each predicate's truth, place in the source an
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -114,7 +115,7 @@ def _print_why(
         for id_ in ids:
             explanation = profile_set.why(document, id_)
             if format_ == "json":
-                print(json.dumps({"document": number, **_as_json(explanation)}, ensure_ascii=False, default=str))
+                print(json.dumps({"document": number, **_as_json(explanation)}, ensure_ascii=False))
             else:
                 print(explanation)
     return terminal.FINDINGS if tally.n_malformed else terminal.CLEAN
@@ -122,10 +123,36 @@ def _print_why(
 
 def _as_json(explanation: Explanation) -> dict[str, Any]:
     steps = [
-        {"text": step.text, "line": step.line, "column": step.column, "value": step.value, "truth": step.truth}
+        {
+            "text": step.text,
+            "line": step.line,
+            "column": step.column,
+            "value": _json_value(step.value),
+            "truth": step.truth,
+        }
         for step in explanation.steps
     ]
     return {"profile": explanation.profile, "truth": explanation.truth, "steps": steps}
+
+
+def _json_value(value: Any) -> Any:
+    """A value that JSON can say; what it has no word for (a day, an infinity, a decimal) is text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case list() | tuple():
+            return [_json_value(inner) for inner in value]
+        case Mapping():
+            return {str(name): _json_value(inner) for name, inner in value.items()}
+        case int() | float() if abs(value) <= _MOST:
+            return value
+        case int() | float():
+            return str(Decimal(value))
+    return str(value)
+
+
+_MOST = 10**1_000
+"""Greater numbers are text: Python writes no integer of thousands of digits, and JSON no infinity."""
 
 
 def _unknown(id_: str, ids: Sequence[str]) -> str:

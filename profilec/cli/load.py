@@ -5,6 +5,7 @@ In: files of profiles, which are compiled, or one image, which is loaded. Out: t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from profilec.cli import terminal
-from profilec.cli.sources import SourceError, find_files, names_image
+from profilec.cli.sources import SourceError, find_files, holds_image, names_image, open_image
 
 if TYPE_CHECKING:
     from profilec.cli.documents.formats import Input
@@ -39,7 +40,7 @@ def schema_or_stop(arguments: Sequence[str], findings: terminal.Findings) -> Sch
     try:
         return Source(files_or_stop(arguments), findings).schema(None)
     except OSError as error:
-        terminal.stop(f"{error.filename}: {error.strerror}")
+        terminal.stop(terminal.reason(error))
 
 
 def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) -> None:
@@ -92,19 +93,25 @@ def load(
     options: dict[str, Any] | None = None,
     schema: Schema | None = None,
     statistics: Any = None,
+    images_findings: bool = False,
 ) -> tuple[ProfileSet, terminal.Findings]:
     """The compiled set of the files, or of an image, and what was found in them. Arguments as `profilec.compile`'s.
 
+    What was found when an image was compiled is only counted, unless `images_findings` asks for it.
     Ends the verb where they cannot be read, and where a profile has an error, unless `skip_errors`.
     """
     import profilec
     from profilec.values.kinds import DocumentError
 
     findings = terminal.Findings()
-    images = [argument for argument in arguments if names_image(argument)]
+    images = [argument for argument in arguments if holds_image(argument)]
     if images:
         profile_set = _load_image(images[0], arguments, options)
-        findings.all(profile_set.diagnostics)
+        if images_findings:
+            findings.all(profile_set.diagnostics)
+        else:
+            findings.count(profile_set.diagnostics)
+            _say_counted(images[0], findings)
         return profile_set, findings
     try:
         files = files_or_stop(arguments)
@@ -117,7 +124,7 @@ def load(
         findings.all(error.diagnostics)
         raise typer.Exit(terminal.ERROR) from None
     except OSError as error:
-        terminal.stop(f"{error.filename}: {error.strerror}")
+        terminal.stop(terminal.reason(error))
     except DocumentError as error:
         terminal.stop(f"--statistics: {error}")
     except ValueError as error:
@@ -126,36 +133,59 @@ def load(
     return profile_set, findings
 
 
+def _say_counted(image: str, findings: terminal.Findings) -> None:
+    found = [(findings.n_errors, "error"), (findings.n_warnings, "warning")]
+    counts = [terminal.counted(n, noun) for n, noun in found if n]
+    if counts:
+        terminal.warn(f"{image}: compiled with {' and '.join(counts)}, which `profilec check {image}` shows")
+
+
 def _load_image(image: str, arguments: Sequence[str], options: dict[str, Any] | None) -> ProfileSet:
-    import profilec
+    from profilec.profileset import ProfileSet
+    from profilec.runtime.imagefile.container import ImageError
+    from profilec.saved_set import read_set
 
     if set(arguments) != {image}:
         terminal.stop(f"{image}: it is an image, and is a set of its own: name no other profiles beside it")
     if options:
         terminal.stop(f"{image}: its options ({', '.join(options)}) were chosen by `profilec compile`")
     try:
-        return profilec.load(image)
-    except profilec.ImageError as error:
+        return ProfileSet(read_set(open_image(image)))
+    except ImageError as error:
         terminal.stop(str(error))
     except OSError as error:
         terminal.stop(f"{image}: {error.strerror}")
 
 
 def read_options(given: Sequence[str], *, matcher: str | None = None, index: Sequence[str] = ()) -> dict[str, Any]:
-    """The options of `compile` that the command line names.
+    """The options of `compile` that the command line names; ends the verb where one is none.
 
-    >>> read_options(["max_depth=500"], matcher="scan", index=["price=interval"])
-    {'max_depth': 500, 'matcher': 'scan', 'index': {'price': 'interval'}}
+    >>> read_options(["max_depth=50"], matcher="bitmap", index=["price=interval"])
+    {'max_depth': 50, 'matcher': 'bitmap', 'index': {'price': 'interval'}}
     """
+    from profilec.planner.options import Options
+
     options: dict[str, Any] = {}
     for option in given:
         name, value = _cut("--option", option)
-        options[name] = int(value) if value.isdecimal() else value
+        if name.partition("=")[0] == "index":
+            terminal.stop("--option index: an index is forced with --index ATTRIBUTE=NAME")
+        elif name == "rules" and value not in ("all", "none"):
+            options[name] = value.split(",")
+        else:
+            options[name] = int(value) if _WHOLE.fullmatch(value) else value
     if matcher is not None:
         options["matcher"] = matcher
     if index:
         options["index"] = dict(_cut("--index", choice) for choice in index)
+    try:
+        Options.read(options)
+    except (TypeError, ValueError) as error:
+        terminal.stop(str(error))
     return options
+
+
+_WHOLE = re.compile(r"-?\d{1,40}")
 
 
 def _cut(option: str, text: str) -> tuple[str, str]:

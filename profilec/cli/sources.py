@@ -2,12 +2,19 @@
 
 In: files, folders (all `.prof` files in them, at any depth, by name) and `-` for standard
 input. Out: paths, in the order given, each once. An image is told from text by how it begins.
+
+Invariant: a pipe is read once, and not before its bytes are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from profilec.runtime.imagefile.container import ImageFile
 
 STDIN = "-"
 STDIN_PATH = Path("/dev/stdin")
@@ -19,6 +26,24 @@ class SourceError(Exception):
     """An argument that names no profiles."""
 
 
+class Piped(PosixPath):
+    """What can be read only once, as a file that can be read again."""
+
+    _content: bytes | None = None
+
+    def read_bytes(self) -> bytes:
+        if self._content is None:
+            self._content = super().read_bytes()
+        return self._content
+
+
+@cache
+def as_file(argument: str) -> Path:
+    """The path that an argument names, which standard input and pipes can be read by more than once."""
+    path = STDIN_PATH if argument == STDIN else Path(argument)
+    return path if path.is_file() or path.is_dir() else Piped(path)
+
+
 def find_files(arguments: Iterable[str]) -> list[Path]:
     """The files that arguments name.
 
@@ -27,7 +52,7 @@ def find_files(arguments: Iterable[str]) -> list[Path]:
     """
     found: dict[Path, None] = {}
     for argument in arguments:
-        found.update(dict.fromkeys([STDIN_PATH] if argument == STDIN else _files(Path(argument))))
+        found.update(dict.fromkeys(_files(argument)))
     return list(found)
 
 
@@ -51,9 +76,36 @@ def names_image(argument: str) -> bool:
     return is_image(argument)
 
 
-def _files(path: Path) -> list[Path]:
+def holds_image(argument: str) -> bool:
+    """Whether an argument that is to be read as profiles is an image; what comes through a pipe is looked into, too."""
+    path = as_file(argument)
+    if not isinstance(path, Piped):
+        return names_image(str(path))
+    from profilec.runtime.imagefile.container import MAGIC
+
+    try:
+        return path.read_bytes().startswith(MAGIC)
+    except OSError:
+        return False
+
+
+def open_image(argument: str) -> ImageFile:
+    """The image that an argument names, mapped, or from a pipe.
+
+    Raises:
+        ImageError: it is none, or a damaged one.
+        OSError: it cannot be read.
+    """
+    from profilec.runtime.imagefile.container import ImageFile
+
+    path = as_file(argument)
+    return ImageFile(path.read_bytes(), str(path)) if isinstance(path, Piped) else ImageFile.open(path)
+
+
+def _files(argument: str) -> list[Path]:
+    path = as_file(argument)
     if not path.is_dir():
-        if not path.exists():
+        if argument != STDIN and not path.exists():
             raise SourceError(f"{path}: no such file or folder")
         return [path]
     files = sorted(file for file in path.rglob(f"*{SUFFIX}") if file.is_file())

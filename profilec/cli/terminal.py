@@ -28,7 +28,7 @@ class Advance(Protocol):
 
 
 class Findings:
-    """Prints each diagnostic and counts them.
+    """Prints diagnostics and counts them.
 
     >>> Findings().status(strict=True)
     0
@@ -39,10 +39,7 @@ class Findings:
         self.n_warnings = 0
 
     def __call__(self, diagnostic: Diagnostic) -> None:
-        if diagnostic.severity == "error":
-            self.n_errors += 1
-        else:
-            self.n_warnings += 1
+        self.count([diagnostic])
         say(diagnostic.render(), "red" if diagnostic.severity == "error" else "yellow")
 
     def error(self, message: str) -> None:
@@ -54,17 +51,54 @@ class Findings:
         for diagnostic in diagnostics:
             self(diagnostic)
 
+    def count(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Diagnostics that are not printed."""
+        for diagnostic in diagnostics:
+            if diagnostic.severity == "error":
+                self.n_errors += 1
+            else:
+                self.n_warnings += 1
+
     def status(self, *, strict: bool = False) -> int:
         """CLEAN or FINDINGS; warnings are findings only where the user is strict."""
         return FINDINGS if self.n_errors or (strict and self.n_warnings) else CLEAN
 
 
 def say(text: str, colour: str | None = None) -> None:
-    """A message on standard error; `colour` is given to its first line on a terminal."""
+    """A message on standard error; `colour` is given to its first line on a terminal.
+
+    What a terminal would obey is escaped.
+    """
+    from profilec.grammar.diagnostics import escaped
+
+    text = "\n".join(map(escaped, text.split("\n")))
     if colour is not None and sys.stderr.isatty():
         head, newline, rest = text.partition("\n")
         text = typer.style(head, fg=colour, bold=True) + newline + rest
     print(text, file=sys.stderr)
+
+
+def say_what_is_logged() -> None:
+    """What the runtime logs from now on, as that it compiles kernels, is said as the verbs' own warnings are."""
+    import logging
+
+    class Said(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell = warn if record.levelno >= logging.WARNING else say
+            tell(record.getMessage())
+
+    log = logging.getLogger("profilec")
+    log.addHandler(Said())
+    log.setLevel(logging.INFO)
+
+
+def reason(error: OSError) -> str:
+    """What the system refused, and of which file.
+
+    >>> reason(FileNotFoundError(2, "No such file or directory", "a.prof")), reason(ChildProcessError("it died"))
+    ('a.prof: No such file or directory', 'it died')
+    """
+    return f"{'' if error.filename is None else f'{error.filename}: '}{error.strerror or error}"
 
 
 def counted(n: int, noun: str) -> str:

@@ -22,15 +22,18 @@ _FORMATS = ("text", "ndjson", "json")
 
 
 def verify(
-    paths: Annotated[list[str], typer.Argument(metavar="IMAGE", help="Files that `profilec compile` wrote.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="IMAGE", help="What `profilec compile` wrote; - for standard input.")
+    ],
     format_: Annotated[
         str | None,
         typer.Option("--format", metavar="text|ndjson|json", help="Default: text on a terminal, else ndjson."),
     ] = None,
 ) -> None:
     """Check that images are whole, and show what they hold."""
+    from profilec.cli.sources import open_image
     from profilec.runtime.imagefile.container import ImageError
-    from profilec.saved_set import verify as verify_image
+    from profilec.saved_set import verify_file
 
     format_ = format_ or ("text" if sys.stdout.isatty() else "ndjson")
     terminal.expect_choice("--format", format_, _FORMATS)
@@ -38,7 +41,7 @@ def verify(
     results: list[dict[str, Any]] = []
     for path in paths:
         try:
-            found = verify_image(path)
+            found = verify_file(open_image(path))
         except ImageError as error:
             terminal.say(f"error: {error}", "red")
             status = max(status, FINDINGS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from profilec.cli import terminal
 
 
@@ -10,7 +12,9 @@ def warmup() -> None:
     from profilec.warm import warmup as warm
 
     directory, seconds, n_compiled = warm()
-    if directory is None:
-        terminal.stop("the kernels cannot be kept: name a directory that can be written to with NUMBA_CACHE_DIR")
     done = f"{n_compiled} kernels compiled in {seconds:.1f} s" if n_compiled else "all kernels were compiled already"
+    if directory is None:
+        hint = "name a directory that can be written to, and has room, with NUMBA_CACHE_DIR"
+        terminal.say(f"error: {done}, and could not be kept; {hint}", "red")
+        raise typer.Exit(terminal.FINDINGS)
     print(f"{done}; kept in {directory}")

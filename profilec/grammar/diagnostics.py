@@ -144,11 +144,11 @@ class Diagnostic:
         code = self.code
         if self.file is None and self.profile is not None:
             code += f" in profile {_printable(self.profile)}"
-        lines = [f"{self.place}: {self.severity} {code}: {self.message}"]
+        lines = [f"{self.place}: {self.severity} {code}: {escaped(self.message)}"]
         if self.source_line is not None and self.column is not None:
             lines.extend(_excerpt(self.source_line, self.column - self.source_column, self._span()))
         if self.hint is not None:
-            lines.append(f"  hint: {self.hint}")
+            lines.append(f"  hint: {escaped(self.hint)}")
         return "\n".join(lines)
 
     def _span(self) -> int:
@@ -257,6 +257,17 @@ def width(character: str) -> int:
     if unicodedata.category(character) in _ZERO_WIDTH or "\u1160" <= character <= "\u11ff":
         return 0
     return _WIDE.get(unicodedata.east_asian_width(character), 1)
+
+
+def escaped(text: str) -> str:
+    """The text on one line: what a terminal would obey, reorder text by, or not show is escaped.
+
+    >>> print(escaped("a\\nb\\x1b[31m, 価"))
+    a\\nb\\x1b[31m, 価
+    """
+    if text.isprintable():
+        return text
+    return "".join([c if c.isprintable() or unicodedata.category(c) == "Zs" else repr(c)[1:-1] for c in text])
 
 
 def _excerpt(line: str, at: int, span: int) -> list[str]:

@@ -57,6 +57,10 @@ class _DuplicateKeyError(ValueError):
     pass
 
 
+class _NoConstantError(ValueError):
+    pass
+
+
 def _read(text: str, start: int) -> Any:
     try:
         return _DECODER.decode(text)
@@ -66,8 +70,10 @@ def _read(text: str, start: int) -> Any:
     except json.JSONDecodeError as error:
         at = start + min(error.pos, len(text) - 1)
         raise TextError("PC118", at, at + 1, f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}") from None
-    except ValueError as error:  # a constant such as NaN, or an integer of thousands of digits
+    except _NoConstantError as error:
         raise TextError("PC118", start, start + len(text), f"this is no JSON: {error}") from None
+    except ValueError:  # Python reads no integer of thousands of digits
+        raise TextError("PC118", start, start + len(text), "this has an integer of too many digits") from None
     except RecursionError:
         raise TextError("PC301", start, start + 1, "this JSON is nested too deep") from None
 
@@ -80,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+    raise _NoConstantError(f"{name} is no JSON value")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)

@@ -224,6 +224,10 @@ def read_schema(text: str, file: str | None, report: Report) -> list[tuple[Field
     return declared
 
 
+_IMAGE = b"\x93PROFI"
+"""How a file begins that a profile set was saved in."""
+
+
 def decode(data: bytes, file: str | None, report: Report) -> str | None:
     """The text of a file; None where it is no UTF-8 at all.
 
@@ -233,6 +237,10 @@ def decode(data: bytes, file: str | None, report: Report) -> str | None:
     >>> decode(b"\\xef\\xbb\\xbfPROFILE a WHERE b;", None, print)
     'PROFILE a WHERE b;'
     """
+    if data.startswith(_IMAGE):
+        message = "this is an image, compiled already, and this takes the text of profiles"
+        report(Diagnostic("PC107", "error", message, file, 1, 1))
+        return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[:1_000].count(0) > len(data[:1_000]) // 4:
         message = "this file is not UTF-8; it seems to be UTF-16, or no text"
         report(Diagnostic("PC107", "error", message, file, 1, 1, hint="save it as UTF-8"))

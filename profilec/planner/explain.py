@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from profilec.grammar import ir
+from profilec.grammar.diagnostics import escaped
 from profilec.grammar.parse import parse_condition
 from profilec.planner.lower.describe import describe_residual, describe_test
 from profilec.planner.lower.leaves import text_of
@@ -96,8 +97,20 @@ def _formatted(facts: dict[str, Any], format_: str, as_text: Callable[[dict[str,
     if format_ == "json":
         return json.dumps(facts, ensure_ascii=False, indent=2)
     if format_ == "text":
-        return as_text(facts)
+        return as_text(_escaped(facts))
     raise ValueError(f"format takes 'text' or 'json', not {format_!r}")
+
+
+def _escaped(fact: Any) -> Any:
+    """What is to be printed, without what a terminal would obey."""
+    match fact:
+        case str():
+            return escaped(fact)
+        case list():
+            return [_escaped(inner) for inner in fact]
+        case dict():
+            return {name: _escaped(inner) for name, inner in fact.items()}
+    return fact
 
 
 def _entries_of(image: Image, ordinal: int) -> list[int]:

@@ -7,6 +7,7 @@ error that names what there is.
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,7 @@ from profilec.planner.rules import RULES
 MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
 INDEXES = ("interval",)
 _LIMITS = ("max_depth", "max_terms", "max_size")
-_NAMES = ("index", "matcher", "max_cap", "rules", *_LIMITS)
+NAMES = ("index", "matcher", "max_cap", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Options:
         """
         given = dict(_mapping("options are", "name to value", {} if given is None else given))
         for name in given:
-            _known("option", name, _NAMES)
+            _known("option", name, NAMES)
         matcher = given.get("matcher")
         if matcher is not None:
             _known("matcher", matcher, MATCHERS)
@@ -51,45 +52,65 @@ class Options:
         max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
         if max_cap is not None and (index or (matcher or "betree").partition(":")[0] != "betree"):
             raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
-        limits = {
-            name: _positive(name, given[name]) for name in ("max_depth", "max_terms", "max_size") if name in given
-        }
+        limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
         return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap)
 
+    def expect_used(self, attributes: Iterable[str]) -> None:
+        """Raises ValueError where an index is forced on an attribute that is none of those that profiles use."""
+        used = tuple(dict.fromkeys(attributes))
+        for attribute, name in self.index:
+            if attribute not in used:
+                close = difflib.get_close_matches(attribute, used, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise ValueError(f"index forces {name!r} on {attribute!r}, an attribute that no profile uses{hint}")
 
-def _rules(given: str | Iterable[str] | None) -> frozenset[str] | None:
-    if given is None or given == "all":
+
+def _rules(given: Any) -> frozenset[str] | None:
+    if given is None or (isinstance(given, str) and given == "all"):
         return None
-    if given == "none":
+    if isinstance(given, str) and given == "none":
         return frozenset()
-    if isinstance(given, str):
-        raise ValueError(f"rules takes a list of names, 'all' or 'none', not {given!r}")
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ValueError(f"rules takes a list of names, 'all' or 'none', not {_shown(given)}")
     names = [rule.name for rule in RULES]
     return frozenset(_known("rule", name, names) for name in given)
 
 
-_MOST = {"max_depth": 300}
-"""The passes recurse: deeper conditions than this would exhaust Python's stack."""
+_MOST = {"max_depth": 300, "max_cap": 2**31 - 1}
+"""The passes recurse: deeper conditions than this would exhaust Python's stack. Entries are counted as int32."""
+_MOST_OF_OTHERS = 2**63 - 1
 
 
 def _positive(name: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} takes a whole number from 1, not {value!r}")
-    if value > _MOST.get(name, value):
-        raise ValueError(f"{name} takes at most {_MOST[name]}, not {value:,}")
-    return value
+    most = _MOST.get(name, _MOST_OF_OTHERS)
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if not 1 <= number <= most:
+        raise ValueError(f"{name} takes a whole number from 1 to {most:,}, not {_shown(value)}")
+    return number
+
+
+def _shown(value: Any) -> str:
+    """A value that is refused, on one line of no more than a few words."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return "one of thousands of digits"
+    return f"{text:.60}{'…' if len(text) > 60 else ''}"
 
 
 def _mapping(what: str, of: str, given: Any) -> Mapping[Any, Any]:
     if not isinstance(given, Mapping):
-        raise TypeError(f"{what} a mapping of {of}, not {given!r}")
+        raise TypeError(f"{what} a mapping of {of}, not {_shown(given)}")
     return given
 
 
 def _known(what: str, name: Any, names: Iterable[str]) -> str:
     names = tuple(names)
-    if name not in names:
-        close = difflib.get_close_matches(str(name), names, n=1)
+    if not isinstance(name, str) or name not in names:
+        close = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"no {what} {name!r}{hint} There are: {', '.join(names)}")
-    return str(name)
+        raise ValueError(f"no {what} {_shown(name)}{hint} There are: {', '.join(names)}")
+    return name

@@ -6,8 +6,10 @@ module's place in the pipeline; until then the matcher is one of three, and the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +49,13 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def plan_of(image: Image, options: Options) -> Plan:
-    """Chooses the matcher: the tree, unless the options say otherwise."""
+    """Chooses the matcher: the tree, unless the options say otherwise.
+
+    Raises:
+        ValueError: an index is forced on what no profile asks for.
+    """
+    if options.index:
+        options.expect_used(_attributes(image))
     if options.matcher is not None:
         matcher, reason = options.matcher, "as the options say"
     elif options.index:
@@ -63,6 +71,25 @@ def plan_of(image: Image, options: Options) -> Plan:
         n_joins=len(image.joins),
         postings=_postings(image),
     )
+
+
+def _attributes(image: Image) -> Iterator[str]:
+    """The attributes and expressions that profiles use, as one writes them, and without back-quotes."""
+    programs = [slot.program for slot in image.slots]
+    programs += image.terms
+    programs += [program for join in image.joins for program in (join.body, join.where or ())]
+    names = (slot.name for slot in image.slots)
+    return chain(names, _read(programs), (".".join(join.within_of) for join in image.joins if join.within_of))
+
+
+def _read(programs: Iterable[tuple[tuple[Any, ...], ...]]) -> Iterator[str]:
+    """The new document's attributes that programs read."""
+    for program in programs:
+        for operation, *arguments in program:
+            if operation == "attribute" and arguments[0] == 0:
+                yield ".".join(arguments[1])
+            elif operation in ("some", "every"):
+                yield from _read(arguments)
 
 
 def _postings(image: Image) -> int:

@@ -25,6 +25,11 @@ from numba.core.serialize import dumps
 _CHECKSUM = 16
 compiled: list[str] = []
 """The kernels that this process compiled, since it did not find them."""
+not_kept: list[str] = []
+"""Those of them that could not be kept."""
+read_from: list[Path] = []
+kept_in: list[Path] = []
+"""The directories of the kernels that were found, and of those that were compiled and kept; one a kernel."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,21 +61,21 @@ class KernelCache:
                 continue
             if _checksum(content[_CHECKSUM:]) == content[:_CHECKSUM]:  # code that is damaged would not fail, but run
                 nearer = _first_writable(self._directories[:place])
-                if nearer is not None:
-                    _keep(nearer / name, content)
+                read_from.append(nearer if nearer is not None and _keep(nearer / name, content) else directory)
                 return cast(Any, CompileResult)._rebuild(target_context, *pickle.loads(memoryview(content)[_CHECKSUM:]))
+        _say_compiling()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keeps a kernel that was compiled, if it can."""
         compiled.append(self._name)
-        if result.library.has_dynamic_globals:
-            return
-        directory = writable(self._directories)
-        if directory is None:
-            return
-        content = cast(Any, dumps)(result._reduce())
-        _keep(directory / self._file_name(signature, result.codegen), _checksum(content) + content)
+        directory = None if result.library.has_dynamic_globals else writable(self._directories)
+        if directory is not None:
+            content = cast(Any, dumps)(result._reduce())
+            if _keep(directory / self._file_name(signature, result.codegen), _checksum(content) + content):
+                kept_in.append(directory)
+                return
+        not_kept.append(self._name)
 
     def flush(self) -> None:
         """Nothing waits."""
@@ -78,6 +83,16 @@ class KernelCache:
     def _file_name(self, signature: Any, codegen: Any) -> str:
         key = repr((signature, codegen.magic_tuple()))
         return f"{self._name}-{hashlib.blake2b(key.encode(), digest_size=12).hexdigest()}.code"
+
+
+def directory_of_kernels() -> Path | None:
+    """Where the machine code is that this process compiled last, or else read most of.
+
+    None where it needed none, and where some of what it compiled could not be kept.
+    """
+    if not_kept:
+        return None
+    return kept_in[-1] if kept_in else max(read_from, key=read_from.count, default=None)
 
 
 def directory_of(directories: Sequence[Path]) -> Path | None:
@@ -121,11 +136,20 @@ def _say_not_kept(reason: str) -> None:
     _log.warning("compiled kernels are not kept, and the next process compiles them again: %s", reason)
 
 
-def _keep(path: Path, content: bytes) -> None:
+@cache
+def _say_compiling() -> None:
+    """Who waits is to know what for: the command shows it, and a program that logs."""
+    _log.info("compiling kernels for this machine, which is done once and takes up to a minute or two")
+
+
+def _keep(path: Path, content: bytes) -> bool:
+    """Whether it could be written."""
     try:
         _write(path, content)
     except OSError as error:
         _say_not_kept(f"{path.parent}: {error.strerror}")
+        return False
+    return True
 
 
 def _write(path: Path, content: bytes) -> None:

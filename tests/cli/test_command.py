@@ -44,7 +44,7 @@ def test_wrong_arguments(profilec: Runs, arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("redirect", "message"),
     [
-        (">/dev/full", "No space left on device"),
+        (">/dev/full", "standard output: No space left on device"),
         (">&-", "standard output is closed"),
         ("<&-", "standard input is closed"),
     ],
@@ -55,3 +55,74 @@ def test_streams_that_cannot_be_used_end_it_with_2_and_a_word(redirect: str, mes
     command = f"exec {sys.executable} -m profilec match {path.name} {documents} {redirect}"
     run = subprocess.run(command, shell=True, cwd=path.parent, env=ENVIRONMENT, capture_output=True, check=False)
     assert (run.returncode, run.stderr.decode()) == (2, f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "index=3"], "--option index: an index is forced with --index ATTRIBUTE=NAME"),
+        (["-o", "index=a=interval"], "--option index: an index is forced with --index ATTRIBUTE=NAME"),
+        (["-o", f"max_cap={10**23}"], f"max_cap takes a whole number from 1 to 2,147,483,647, not {10**23}"),
+        (["-o", f"max_cap={'9' * 5_000}"], "max_cap takes a whole number from 1 to 2,147,483,647, not '9999"),
+        (["-o", "max_cap=-1"], "max_cap takes a whole number from 1 to 2,147,483,647, not -1"),
+        (["-o", "max_depth=deep"], "max_depth takes a whole number from 1 to 300, not 'deep'"),
+        (["-o", "rules=merge_ranges,fold"], "no rule 'fold'"),
+        (["-o", "max_kap=3"], "no option 'max_kap'; did you mean 'max_cap'?"),
+        (["--index", "prise=interval"], "index forces 'interval' on 'prise', an attribute that no profile uses; did"),
+        (["--index", "price=lci"], "no index 'lci'"),
+    ],
+    ids=lambda value: value[-1][:20] if isinstance(value, list) else "",
+)
+def test_an_option_that_makes_no_sense_is_one_line(
+    profilec: Runs, write: Writes, arguments: list[str], message: str
+) -> None:
+    write("a.prof", "PROFILE a WHERE price < 3;")
+    run = profilec("match", "a.prof", *arguments)
+    assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
+    assert run.err.startswith(f"error: {message}")
+
+
+def test_rules_are_listed_with_commas(profilec: Runs, write: Writes) -> None:
+    write("a.prof", "PROFILE a WHERE price < 3;")
+    assert profilec("check", "a.prof", "-o", "rules=merge_ranges,fold_constants").status == 0
+
+
+@pytest.mark.parametrize("module", ["profilec.cli.app", "typer", "profilec.cli.load", "profilec.planner.options"])
+def test_an_interrupt_at_any_import_ends_it_in_silence(module: str, write: Writes) -> None:
+    path = write("a.prof", "PROFILE a WHERE TRUE;")
+    code = f"""
+import runpy, sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["profilec", "check", {str(path)!r}]
+runpy.run_module("profilec", run_name="__main__")
+"""
+    run = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"")
+
+
+def test_an_interrupt_while_workers_parse_leaves_no_traceback(write: Writes) -> None:
+    path = write("a.prof", "".join(f"PROFILE p{n} WHERE a{n} < {n} AND b{n % 7} = c{n};\n" for n in range(20_000)))
+    code = f"""
+import os, signal, sys
+from profilec.planner import workers
+start = workers.WorkerPool._start
+def interrupted(pool):
+    start(pool)
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+workers.WorkerPool._start = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["profilec", "compile", {str(path)!r}, "-o", "a.prfi"]
+from profilec.__main__ import main
+main()
+"""
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(
+        command, cwd=path.parent, env=ENVIRONMENT, capture_output=True, check=False, start_new_session=True
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"")
+    assert os.listdir(path.parent) == ["a.prof"]

@@ -77,3 +77,23 @@ def test_why_with_earlier_documents(profilec: Runs, write: Writes) -> None:
 def test_unknown_id(profilec: Runs, profiles: str) -> None:
     run = profilec("explain", profiles, "--id", "cheep")
     assert (run.status, run.err) == (2, "error: no profile 'cheep'; did you mean `cheap`?\n")
+
+
+def test_why_of_what_json_has_no_word_for(profilec: Runs, write: Writes) -> None:
+    write("i.prof", "PROFILE i WHERE a > 1;")
+    for number, shown in [("-Infinity", "-Infinity"), ("1e999", "1" + "0" * 58 + "…"), ("9" * 1_500, "9" * 59 + "…")]:
+        run = profilec("explain", "i.prof", "--why", f'{{"a": {number}}}')
+        assert (run.status, run.lines[1].rpartition(" a is ")[2], run.err) == (0, shown, "")
+    run = profilec("explain", "i.prof", "--why", '{"a": -Infinity}', "--format", "json")
+    assert json.loads(run.out, parse_constant=pytest.fail)["steps"][0]["value"] == "-Infinity"
+    write("huge.prof", "PROFILE huge WHERE a * a > 1;")
+    run = profilec("explain", "huge.prof", "--why", f'{{"a": {"9" * 4_000}}}', "--format", "json")
+    assert len(json.loads(run.out)["steps"][0]["value"]) == 8_000
+
+
+def test_control_characters_reach_no_terminal(profilec: Runs, write: Writes) -> None:
+    write("e.prof", "PROFILE e WHERE s = 'a\x1b[31m';")
+    for arguments in (["--why", r'{"s": "b\u001b[31m\n"}'], ["--all"], ["--id", "\x1b"]):
+        run = profilec("explain", "e.prof", *arguments)
+        assert "\x1b" not in run.out + run.err
+        assert r"\x1b" in run.out + run.err

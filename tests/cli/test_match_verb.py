@@ -234,7 +234,8 @@ def test_a_reader_that_goes_away_is_no_error(profiles: str, tmp_path: Path) -> N
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.stderr.read() == b""
+        said = process.stderr.read().splitlines()
+        assert [line for line in said if not line.startswith(b"compiling kernels")] == []
         process.wait(60)
 
 

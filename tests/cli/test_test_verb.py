@@ -58,3 +58,11 @@ def test_profiles_with_errors_are_an_error_and_the_others_are_tested(profilec: R
     run = profilec("test", "a.prof")
     assert (run.status, len(run.lines)) == (2, 1)
     assert "a.prof:1:" in run.err
+
+
+def test_an_infinite_number_hides_no_other_example(profilec: Runs, write: Writes) -> None:
+    write("a.prof", 'PROFILE p WHERE a > 1 REJECTS {"a": 1e999}; PROFILE q WHERE b = 1 ACCEPTS {"b": 2};')
+    run = profilec("test", "a.prof", "--format", "text")
+    assert (run.status, run.out) == (1, "2 examples: 0 hold, 2 fail\n")
+    assert "a is Infinity" in run.err
+    assert "b is 2" in run.err

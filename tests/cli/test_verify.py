@@ -73,3 +73,12 @@ def test_no_verb_uses_a_damaged_header(profilec: Runs, image: Path, verb: str) -
     run = profilec(verb, "a.prfi")
     assert (run.status, run.out) == (2, "")
     assert "error: a.prfi: its header is damaged (the checksum differs); copy it again, or compile" in run.err
+
+
+def test_one_that_comes_through_a_pipe(profilec: Runs, image: Path) -> None:
+    by_name, piped = profilec("verify", "a.prfi"), profilec("verify", "-", stdin=image.read_bytes())
+    assert json.loads(piped.out) == {**json.loads(by_name.out), "image": "/dev/stdin"}
+    run = profilec("verify", "-", stdin=image.read_bytes()[:-1])
+    assert run.status == 1
+    assert "/dev/stdin: it is cut off" in run.err
+    assert "/dev/stdin: it is no image" in profilec("verify", "-", stdin="PROFILE a WHERE TRUE;").err

@@ -106,5 +106,5 @@ def test_where_nothing_is_kept_it_fails(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(warm, "warmup", lambda: warm.Warmth(None, 1.0, 3))
     with pytest.raises(typer.Exit) as end:
         warmup()
-    assert end.value.exit_code == 2
+    assert end.value.exit_code == 1
     assert "NUMBA_CACHE_DIR" in capsys.readouterr().err

@@ -140,3 +140,8 @@ def test_an_error_tells_all_and_can_be_pickled() -> None:
     assert [d.line for d in error.value.diagnostics] == [1, 1]
     assert str(error.value) == "\n".join(d.render() for d in error.value.diagnostics)
     assert pickle.loads(pickle.dumps(error.value)).diagnostics == error.value.diagnostics
+
+
+def test_what_a_terminal_would_obey_is_escaped_in_message_and_hint() -> None:
+    found = Diagnostic("PC101", "error", "a\x1b[31m\nb", hint="\u202e `c\td`")
+    assert found.render().splitlines() == [r"text: error PC101: a\x1b[31m\nb", r"  hint: \u202e `c\td`"]

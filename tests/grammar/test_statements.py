@@ -437,3 +437,10 @@ def test_a_line_that_only_looks_like_the_next_statement(condition: str) -> None:
     profiles, found = read(f"PROFILE p WHERE {condition};\nPROFILE q WHERE r;")
     assert ([p.id for p in profiles], found) == (["p", "q"], [])
     assert profiles[0].where == condition
+
+
+def test_an_integer_that_python_does_not_read_is_told_in_our_words() -> None:
+    found: list[Diagnostic] = []
+    text = f'PROFILE p WHERE a > 1 ACCEPTS {{"a": {"9" * 5_000}}};'
+    assert not list(iter_profiles(text, report=found.append))
+    assert [(one.code, one.message) for one in found] == [("PC118", "this has an integer of too many digits")]

@@ -304,5 +304,5 @@ def test_the_deepest_condition_allowed_is_compiled_matched_and_explained() -> No
     assert profiles.match({"b": 1, "c": 1}) == ["p"]
     assert profiles.why({"b": 1}, "p").truth is None
     assert "a = 1" in profiles.explain("p")
-    with pytest.raises(ValueError, match="at most 300"):
+    with pytest.raises(ValueError, match="from 1 to 300"):
         profilec.compile({"p": text}, options={"max_depth": 301})

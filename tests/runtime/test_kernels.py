@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from profilec.runtime import kernels, machine_code
-from profilec.runtime.machine_code import KernelCache, directory_of
+from profilec.runtime.machine_code import KernelCache, directory_of, directory_of_kernels
 
 ROOT = Path(__file__).parents[2]
 FEW_PROFILES = """
@@ -43,6 +43,9 @@ def forget() -> None:
     machine_code.writable.cache_clear()
     machine_code._first_writable.cache_clear()
     machine_code._say_not_kept.cache_clear()
+    machine_code._say_compiling.cache_clear()
+    for told in (machine_code.not_kept, machine_code.kept_in, machine_code.read_from):
+        told.clear()
     kernels.cache_directories.cache_clear()
 
 
@@ -218,6 +221,44 @@ def test_an_install_that_cannot_be_written_to(tmp_path: Path) -> None:
     done = run(ONE_KERNEL, **no_home)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("not kept") == 1
+
+
+def test_where_the_code_of_this_process_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full, other = tmp_path / "full", tmp_path / "other"
+    assert directory_of_kernels() is None
+    made(full)(np.arange(5))
+    assert directory_of_kernels() == full
+    forget()
+    monkeypatch.setattr(machine_code, "_can_write", lambda directory: directory != full and _make(directory))
+    kernel = made(full, other)
+    kernel(np.arange(5))
+    assert directory_of_kernels() == full  # where it was read
+    kernel(np.arange(5.0))
+    assert directory_of_kernels() == other  # what was compiled now
+    forget()
+    monkeypatch.setattr(machine_code, "_can_write", lambda directory: False)
+    kernel = made(full, other)
+    kernel(np.arange(5))
+    assert directory_of_kernels() == full
+    kernel(np.arange(5, dtype=np.uint8))
+    assert directory_of_kernels() is None  # though the first has some
+    assert machine_code.not_kept == [f"{__name__}.total"]
+
+
+def test_that_kernels_are_compiled_is_said_once_and_only_then(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "profilec")
+    for _ in range(2):
+        kernel = made(tmp_path / "k")
+        assert kernel(np.arange(5)) == kernel(np.arange(5.0)) == 10
+        assert [message.partition(" for")[0] for message in caplog.messages] == ["compiling kernels"]
+
+
+def test_the_command_says_it(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "profilec", tmp_path / "profilec", ignore=shutil.ignore_patterns("__pycache__"))
+    code = f"from profilec.cli import terminal\nterminal.say_what_is_logged()\n{ONE_KERNEL}"
+    where = {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": ""}
+    said = "compiling kernels for this machine, which is done once and takes up to a minute or two\n"
+    assert [run(code, **where).stderr for _ in range(2)] == [said, ""]
 
 
 def test_where_code_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,15 +160,19 @@ class ImageFile:
                 yield f"section {section.name} does not have the bytes that were written (its checksum differs)"
 
 
-def write(path: str | os.PathLike[str], sections: Iterable[NewSection]) -> None:
+def write(path: str | os.PathLike[str] | BinaryIO, sections: Iterable[NewSection]) -> None:
     """Writes an image in the place of what was there, at once: whoever has mapped the old one keeps it.
 
-    A crash, or a full disk, leaves the old file as it was. What is no regular file (/dev/stdout) is written to.
+    A crash, or a full disk, leaves the old file as it was. A stream, and what is no regular file (/dev/stdout), is
+    written to.
 
     Raises:
         OSError: it cannot be written.
     """
     laid_out = _Layout(sections)
+    if not isinstance(path, str | os.PathLike):
+        laid_out.write(path)
+        return
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             laid_out.write(file)

@@ -24,6 +24,8 @@ DOCUMENT_TO_PROFILE = 2.0
 """Attributes of a document for each one of a profile, while no document has been seen."""
 MATRIX_ENTRIES = 1.5
 """Entries per attribute from which a leaf is worth a matrix."""
+MATRIX_ENTRIES_UNHEADED = 0.5
+"""The same for entries that absence satisfies: in a list they are never passed over."""
 MOST_INTERVALS = 64
 """Intervals of an entry that may be in a matrix: each brings its attribute up to two more rows."""
 MIN_SIZE = 3

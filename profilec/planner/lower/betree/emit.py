@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from profilec.planner.lower.betree.costs import MATRIX_ENTRIES, MOST_INTERVALS
+from profilec.planner.lower.betree.costs import MOST_INTERVALS
 from profilec.planner.lower.betree.matrix import cuts_of, leaf_attributes, rows_of
 from profilec.planner.lower.betree.predicates import OPEN, SUBSUMED
-from profilec.planner.lower.betree.similar import WINDOW, attribute_sets, take_similar
+from profilec.planner.lower.betree.similar import WINDOW, attribute_sets, is_worth, take_similar
 from profilec.runtime.kernels import allocating_kernel, inlined, with_room
 from profilec.runtime.matchers.betree.tree import (
     ATTRIBUTE,
@@ -147,7 +147,7 @@ def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, for
         is_left = np.ones(len(window), np.bool_)
         while n_free:
             n_taken, n_attributes, n_free = take_similar(sets, common, free, n_free, taken, votes)
-            if forms == ANY_FORM and n_taken < MATRIX_ENTRIES * n_attributes:
+            if forms == ANY_FORM and not is_worth(predicates, window[taken[:n_taken]], n_attributes):
                 break
             for t in range(n_taken):
                 order[n_ordered] = window[taken[t]]

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from profilec.planner.lower.betree.costs import MATRIX_ENTRIES, MATRIX_ENTRIES_UNHEADED
 from profilec.planner.lower.betree.matrix import leaf_attributes, matrix_cost
 from profilec.planner.lower.betree.predicates import SUBSUMED
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, population, trailing_zeros
 
-SET_WORDS = 4
-"""Of the set of attributes of an entry, as bits: entries with rarer attributes than the 256 commonest are left over."""
+SET_WORDS = 8
+"""Of the set of attributes of an entry, as bits: entries with rarer attributes than the 512 commonest are left over."""
 WINDOW = 2048
 """Entries that are compared with each other."""
 ENOUGH = 1.5
@@ -104,6 +105,19 @@ def take_similar(sets: Any, common: Any, free: Any, n_free: int, taken: Any, vot
         free[n_free] = taken[t]
         n_free += 1
     return n_kept, attributes_kept, n_free
+
+
+@inlined
+def is_worth(predicates: Any, entries: Any, n_attributes: int) -> bool:
+    """Whether entries are better off in a matrix than in a list: not where a list's heads pass most of them over."""
+    n_passed = 0
+    for entry in entries:
+        for p in range(predicates.off[entry], predicates.off[entry + 1]):
+            if predicates.state[p] != SUBSUMED and predicates.low[p] > 0:
+                n_passed += 1
+                break
+    least = MATRIX_ENTRIES if 2 * n_passed > len(entries) else MATRIX_ENTRIES_UNHEADED
+    return len(entries) >= least * n_attributes
 
 
 @inlined

@@ -25,6 +25,9 @@ from profilec.runtime.matchers.betree.tree import (
 
 AT_ONCE = 32
 """Leaves that are checked step by step together."""
+_TWO, _THREE = np.uint64(2), np.uint64(3)
+FEW_BODIES = 8
+"""Bodies of a list that are asked for ahead; of more, the others are read as they stand, one after another."""
 
 
 @inlined
@@ -145,7 +148,7 @@ def check_heads(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
     """The entries of a list whose heads hold."""
     found = np.uint64(0)
     records = leaf + PARTS + GROUP * data[leaf + 2]
-    i = 0
+    i, n_asked = 0, 0
     for group in range(leaf + PARTS, records, GROUP):
         slot, end = data[group], data[group + 1]
         if slot < 0 or is_present(present, slot):
@@ -153,9 +156,11 @@ def check_heads(data: Any, leaf: int, ranks: Any, present: Any) -> Any:
             while i < end:
                 record = records + RECORD * i
                 if (data[record] <= rank) & (rank <= data[record + 1]):
-                    prefetch(data, data[record + 2])
-                    prefetch(data, data[record + 2] + 15)
                     found |= ONE << np.uint64(i)
+                    if n_asked < FEW_BODIES:
+                        prefetch(data, data[record + 2])
+                        prefetch(data, data[record + 2] + 15)
+                        n_asked += 1
                 i += 1
         i = end
     return found
@@ -177,22 +182,21 @@ def check_bodies(data: Any, leaf: int, ranks: Any, found: Any) -> Any:
 def body_holds(data: Any, ranks: Any, body: int) -> bool:
     """Whether all predicates of the rest hold: those of one interval, then the others.
 
-    PERF: mostly all do, and a guess is dearer than another comparison.
+    PERF: mostly all do, and a guess is dearer than another comparison. Unsigned numbers spare tests for negative ones.
     """
-    at = body + 2
-    last = at + 3 * data[body]
+    place = np.uint64(body + 2)
+    end = place + np.uint64(3 * data[body])
     holds = True
-    while at < last:
-        rank = ranks[data[at]]
-        holds &= (data[at + 1] <= rank) & (rank <= data[at + 2])
-        at += 3
+    while place < end:
+        rank = ranks[np.uint32(data[place])]
+        holds &= (data[place + ONE] <= rank) & (rank <= data[place + _TWO])
+        place += _THREE
     if not holds:
         return False
-    last += 3 * data[body + 1]
-    while at < last:
+    several = body + 2 + 3 * data[body]
+    for at in range(several, several + 3 * data[body + 1], 3):
         if not is_listed(data, ranks[data[at]], data[at + 1], data[at + 2]):
             return False
-        at += 3
     return True
 
 
