@@ -20,7 +20,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +30,7 @@ from profilec.runtime.encode_rows import Use
 from profilec.runtime.image import Int32
 from profilec.runtime.ranking import PreparedSlot, Ranking
 from profilec.values.kinds import Kind
+from profilec.values.locks import new_lock
 
 MOST_KEYS = 64
 """A document of more keys is encoded the general way."""
@@ -72,7 +72,7 @@ class Shapes:
         self._always = tuple(always)
         self.known: dict[Key, Shape | int] = {}
         """The shapes that are made; of others, how many documents are still to come before they are."""
-        self._making = Lock()
+        self._making = new_lock()
         self.thresholds = np.empty(0, np.int64)
         """Those of all shapes. It is replaced by a longer one; what is in it never moves."""
         self._first: dict[tuple[int, type], tuple[int, int]] = {}

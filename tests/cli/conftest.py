@@ -42,6 +42,12 @@ def profilec(tmp_path: Path) -> Callable[..., Run]:
     return run
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels() -> None:
+    """So that no test is the first to compile them, which takes long, and is told on standard error."""
+    subprocess.run([sys.executable, "-m", "profilec", "warmup"], env=ENVIRONMENT, check=True, capture_output=True)
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
     """Writes a file into the folder that the command runs in."""
