@@ -132,7 +132,7 @@ def test_every_term_as_if_it_were_run(seed: int) -> None:
         assert told.true_terms(document) == expected
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_matcher_says_the_same(seed: int) -> None:
     rng = random.Random(seed)
     profiles = {f"p{number}": text for number, text in enumerate(conditions(rng, 80))}
