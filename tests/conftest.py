@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 
@@ -17,3 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rewrite_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be rewritten."""
     return bool(request.config.getoption("--rewrite-golden"))
+
+
+@pytest.fixture(scope="session")
+def compiled_kernels() -> None:
+    """So that no command of a test is the first to compile them, which takes long, and is told on standard error."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    subprocess.run([sys.executable, "-m", "profilec", "warmup"], env=environment, check=True, capture_output=True)

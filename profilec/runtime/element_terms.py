@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -108,31 +108,25 @@ class ElementTerms:
                 self.is_indexed[number] = True
                 group = groups.setdefault(access[:2], _Group())
                 group.add(number, access, term if access.rest else None)
-        self._groups = groups
         self._of_array: dict[Instruction, list[tuple[Instruction, _Group]]] = defaultdict(list)
         for (array, attribute), group in groups.items():
             group.sort()
             self._of_array[array].append((attribute, group))
 
     def __bool__(self) -> bool:
-        return bool(self._groups)
+        return bool(self._of_array)
 
-    @property
-    def arrays(self) -> Iterable[Instruction]:
-        """The attributes whose elements are looked at."""
-        return self._of_array
-
-    def true_terms(self, document: Document, arrays: Iterable[Instruction] | None = None) -> list[int]:
-        """The numbers of the indexed terms that are TRUE, ascending; of these arrays only.
+    def true_terms(self, document: Document) -> list[int]:
+        """The numbers of the indexed terms that are TRUE, ascending.
 
         Raises:
             DocumentError: an element is of no kind.
         """
         found: set[int] = set()
-        for array in self._of_array if arrays is None else arrays:
+        for array, groups in self._of_array.items():
             elements = elements_of(run((array,), document))
             if elements:
-                for attribute, group in self._of_array[array]:
+                for attribute, group in groups:
                     keys = {_key(run((attribute,), document, elements=(element,))) for element in elements}
                     found.update(group.true_terms(keys, document))
         return sorted(found)

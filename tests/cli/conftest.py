@@ -27,6 +27,11 @@ class Run:
         return self.out.splitlines()
 
 
+@pytest.fixture(autouse=True)
+def _commands_find_kernels(compiled_kernels: None) -> None:
+    pass
+
+
 @pytest.fixture
 def profilec(tmp_path: Path) -> Callable[..., Run]:
     """Runs `profilec` with arguments in an empty folder; `stdin` is text or bytes."""
@@ -40,12 +45,6 @@ def profilec(tmp_path: Path) -> Callable[..., Run]:
         return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_kernels() -> None:
-    """So that no test is the first to compile them, which takes long, and is told on standard error."""
-    subprocess.run([sys.executable, "-m", "profilec", "warmup"], env=ENVIRONMENT, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ def _blocks(language: str) -> list[Any]:
     ]
 
 
+@pytest.mark.usefixtures("compiled_kernels")
 @pytest.mark.parametrize(("path", "block"), _blocks("console"))
 def test_commands_print_what_is_shown(path: Path, block: re.Match[str]) -> None:
     path_ = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

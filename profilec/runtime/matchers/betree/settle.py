@@ -30,9 +30,9 @@ class Tables(NamedTuple):
     """What special entries need of the image, as kernels take it. They are known by their numbers.
 
     `bits`: the bit tests of each, numbered from 0, of which those that the tree has asked already hold.
-    `bit_slot[b]`: the pseudo-slot of a pattern bit, -1 for the bit of a term. `text_slot, text_first, text_last`: the
-    pattern's own slot, and the ranks there that are strings. `most`: the most profiles of an entry, and how many more
-    than one each all of them have together.
+    `bit_slot[b]`: the pseudo-slot of its pattern or term. `text_slot, text_first, text_last`: the pattern's own slot,
+    and the ranks there that are strings. `most`: the most profiles of an entry, and how many more than one each all of
+    them have together.
     """
 
     kind: NDArray[np.uint8]
