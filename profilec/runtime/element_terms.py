@@ -62,7 +62,7 @@ def access_of(term: Program) -> Access | None:
 
 
 def _access(array: Instruction, conjunct: Program, *, rest: bool) -> Access | None:
-    attribute, *constants, operation = conjunct
+    attribute, constants, operation = conjunct[0], conjunct[1:-1], conjunct[-1]
     if attribute[:2] != ("attribute", 2) or any(constant[0] != "constant" for constant in constants):
         return None
     values = tuple([constant[1] for constant in constants])

@@ -29,6 +29,8 @@ INDEXED = {
     "ANY(n) BETWEEN 3 AND 5": ">=",
 }
 LEFT = ["ALL(tags) = 'x'", "ANY(tags) != 'x'", "ANY(tags) LIKE '%x_y%'", "ANY(tags) = b", "ANY(tags) IN ('x', b)"]
+# Bodies that read no element, some of one instruction alone.
+LEFT += ["ANY tags AS t (TRUE)", "ANY tags AS t (NULL)", "ANY tags AS t (1 = 1)", "ANY tags AS t (NULL AND t.x > 3)"]
 
 
 def image_of(conditions: Any) -> Any:
