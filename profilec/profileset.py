@@ -179,8 +179,8 @@ class _Compilation:
         schema = () if self.schema is None else (self.schema,)
         plan = plan_of(image, self.options)
         parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
-        chosen = self.options.matcher is None and self.options.max_cap is None and sample is None
-        return ProfileSet(parts if chosen and image.n_entries <= FEW_ENTRIES else _with_tree(parts, sample))
+        is_small = self.options.leaves_matcher and image.n_entries <= FEW_ENTRIES
+        return ProfileSet(parts if is_small and sample is None else _with_tree(parts, sample))
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
@@ -207,7 +207,7 @@ class _Compilation:
 FEW_ENTRIES = 200
 FEW_DOCUMENTS = 1_000
 """A set of no more entries, whose matcher nobody named, matches its first documents by a plain scan: compiled code
-takes longer to load than that. After so many documents it is loaded."""
+takes longer to load than that. After so many documents it is loaded, and a tree that is not there is made."""
 
 
 def _with_tree(parts: SetParts, sample: Any = None) -> SetParts:
@@ -236,9 +236,10 @@ class ProfileSet:
         """What was chosen, and why."""
         self.documents = documents
         """The earlier documents that quantified joins range over."""
-        self._prepared: Executor | None = None
+        self._is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
+        self._first: Executor | None = None
+        """What matches the first documents of a small set."""
         self._final: Executor | None = None
-        """The same, once no other is going to take its place."""
         self._preparing = new_lock()
         self._n_asked = 0
 
@@ -254,24 +255,22 @@ class ProfileSet:
         if self._final is not None:
             return self._final
         self._n_asked += n_documents
-        small = self._image.tree is None and self.plan.matcher == "betree"
-        if small and self._n_asked > FEW_DOCUMENTS:
+        begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
+        if not begins:
             self._whole()
         with self._preparing:
-            without_tree = self._image.tree is None and self.plan.matcher.startswith("betree")
-            executor = self._prepared
-            if executor is None:
-                executor = self._prepared = Executor(self._image, "scan" if without_tree else self.plan.matcher)
-            if not without_tree:
-                self._final = executor
-        return executor
+            if begins:
+                self._first = self._first or Executor(self._image, "scan")
+                return self._first
+            self._final = self._final or Executor(self._image, self.plan.matcher)
+            return self._final
 
     def _whole(self) -> SetParts:
         """The parts with all that the plan wants in the image."""
         with self._preparing:
             whole = _with_tree(self._parts)
             if whole is not self._parts:
-                self._parts, self._image, self._prepared = whole, whole.image, None
+                self._parts, self._image = whole, whole.image
             return whole
 
     @property

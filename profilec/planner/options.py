@@ -55,6 +55,11 @@ class Options:
         limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
         return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap)
 
+    @property
+    def leaves_matcher(self) -> bool:
+        """Whether how to match is the planner's choice alone."""
+        return self.matcher is None and self.max_cap is None and not self.index
+
     def expect_used(self, attributes: Iterable[str]) -> None:
         """Raises ValueError where an index is forced on an attribute that is none of those that profiles use."""
         used = tuple(dict.fromkeys(attributes))

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 
+import profilec
 from profilec.runtime import kernels, machine_code
 from profilec.runtime.machine_code import KernelCache, directory_of, directory_of_kernels
 
@@ -331,10 +332,14 @@ def test_intrinsics_count_bits(word: int) -> None:
     assert counts(np.uint64(word)) == (zeros, word.bit_count())
 
 
-def test_a_small_set_is_matched_before_the_compiler_would_have_been_loaded(tmp_path: Path) -> None:
-    (tmp_path / "a.prof").write_text("PROFILE one WHERE a < 10 AND (s LIKE 'x%' OR b = 1);\n")
+@pytest.mark.parametrize("form", ["text", "image"])
+def test_a_small_set_is_matched_before_the_compiler_would_have_been_loaded(tmp_path: Path, form: str) -> None:
+    profiles = tmp_path / "a.prof"
+    profiles.write_text("PROFILE one WHERE a < 10 AND (s LIKE 'x%' OR b = 1);\n")
+    if form == "image":
+        profilec.compile(profiles).save(profiles := tmp_path / "a.prfi")
     (tmp_path / "a.ndjson").write_text('{"a": 9, "b": 1}\n' * 3)
-    verb = ["match", str(tmp_path / "a.prof"), str(tmp_path / "a.ndjson")]
+    verb = ["match", str(profiles), str(tmp_path / "a.ndjson")]
     command = [sys.executable, "-X", "importtime", "-m", "profilec", *verb]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.count("one") == 3
