@@ -114,7 +114,7 @@ def test_a_child_forked_while_a_thread_holds_a_lock(guarded: str) -> None:
     profiles = profilec.compile(SHARED)
     lock = {
         "preparing": lambda: profiles._preparing,
-        "documents": lambda: profiles.documents._writing,
+        "documents": lambda: profiles.documents._lock,
         "parsing": lambda: import_module("profilec.grammar.parse")._LOCK,
     }[guarded]()
 

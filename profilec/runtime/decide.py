@@ -9,7 +9,7 @@ Invariant: what is decided is what the image says, whoever asks and in whatever 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,9 @@ from profilec.runtime.image import (
     gather,
     kept_offsets,
 )
-from profilec.runtime.joins.nested_loop import decide as decide_join
+from profilec.runtime.joins.phase import JoinAnswers, JoinPhase
 from profilec.runtime.program import Document, run
+from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import Kind, Truth
 
 _HOLDS: dict[int, tuple[Truth, ...]] = {
@@ -67,6 +68,7 @@ class Decider:
         self.low, self.high = image.test_low.data, image.test_high.data
         self.bit_kind, self.bit_source, self.bit_want = image.bit_kind.data, image.bit_source.data, image.bit_want.data
         self.bit_told = bits_told(image)
+        self.joins = JoinPhase(image) if len(image.joins) else None
 
     def bits_of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
         """The bit tests of entries, CSR; numbered from 0."""
@@ -82,16 +84,18 @@ class Decision:
         slots: Int32,
         ranks: Int32,
         document: Callable[[], Document],
-        store: Sequence[Document] | None,
+        store: DocumentStore | None,
     ) -> None:
-        """`slots`, `ranks`: the sparse document; `document` gives the document itself, should it be needed."""
+        """`slots`, `ranks`: the sparse document; `document` gives the document itself, should it be needed; `store` is
+        held by whoever asks, where the image has joins."""
         self._decider = decider
         self._ranks = dict(zip(slots.tolist(), ranks.tolist(), strict=True))
         self._document = document
-        self._store = store
+        self._joins: JoinAnswers | None = None
+        if decider.joins is not None and store is not None:
+            self._joins = JoinAnswers(decider.joins, document, store)
         self._bits: dict[int, bool] = {}
         self._terms: dict[int, Truth] = {}
-        self._joins: dict[int, bool] = {}
         self._residuals: dict[int, bool] = {}
 
     def holding(self, entries: Int32) -> Int32:
@@ -100,7 +104,10 @@ class Decision:
             return entries
         for kind in (BIT_PATTERN, BIT_TERM):  # terms last: they run in Python
             entries = entries[~self._failing(entries, kind)]
-        residuals = self._decider.image.entry_residual[entries].tolist()
+        residual = self._decider.image.entry_residual
+        if self._joins is not None and self._decider.joins is not None:
+            entries, residual = self._joins.kept(entries), self._decider.joins.residual_left
+        residuals = residual[entries].tolist()
         failing = [place for place, r in enumerate(residuals) if r >= 0 and not self.residual_holds(r)]
         return np.delete(entries, failing) if failing else entries
 
@@ -144,15 +151,12 @@ class Decision:
         return known
 
     def join_holds(self, join: int) -> bool:
-        known = self._joins.get(join)
-        if known is None:
-            term = self._decider.image.joins[join]
-            known = self._joins[join] = decide_join(term, self._document(), self._store)
-        return known
+        assert self._joins is not None
+        return self._joins.holds(join)
 
     def _term(self, term: int) -> Truth:
         if term not in self._terms:
-            self._terms[term] = run(self._decider.image.terms[term], self._document(), store=self._store)
+            self._terms[term] = run(self._decider.image.terms[term], self._document())
         return self._terms[term]
 
     def _pattern(self, number: int) -> Truth:

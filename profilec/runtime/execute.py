@@ -9,8 +9,9 @@ Invariant: the answer is the same for every matcher, for one document or many, f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
+from profilec.values.locks import new_lock
 
 _Store = Sequence[Document] | None
 
@@ -87,6 +89,8 @@ class Executor:
         self._decider = Decider(image)
         self._has_tree = make is _betree
         self._overlap: Overlap | None = None
+        self._deciding = new_lock()
+        """What joins ask of the store is kept there as it is found: one thread of a batch asks at a time."""
 
     @property
     def overlap(self) -> Overlap:
@@ -105,8 +109,9 @@ class Executor:
         slots, ranks, n_slots = self._encode(document)
         profiles, entries = self._matcher.match(slots, ranks, n_slots)
         if len(entries):
-            decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, _as_it_is(store))
-            profiles = self._with(profiles, decision.holding(entries))
+            with self._reading(store) as earlier:
+                decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, earlier)
+                profiles = self._with(profiles, decision.holding(entries))
         return profiles
 
     def count(self, document: Document, store: _Store = None) -> int:
@@ -121,8 +126,9 @@ class Executor:
         n, entries = self._matcher.count(slots, ranks, n_slots)
         if n or not len(entries):
             return n > 0
-        decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, _as_it_is(store))
-        return any(len(decision.holding(entries[place : place + 1])) for place in range(len(entries)))
+        with self._reading(store) as earlier:
+            decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, earlier)
+            return any(len(decision.holding(entries[place : place + 1])) for place in range(len(entries)))
 
     def match_batch(
         self, documents: Any, store: _Store = None, threads: int | None = None
@@ -135,7 +141,6 @@ class Executor:
         Raises:
             DocumentError: as for `match`, naming the document or the column.
         """
-        earlier = _as_it_is(store)
         n_rows = n_rows_of(documents)
         if n_rows is None and not isinstance(documents, list | tuple):
             documents = list(documents)
@@ -144,20 +149,46 @@ class Executor:
         size = self._encoder.chunk_size(n_documents, n_threads)
         spans = [(start, min(start + size, n_documents)) for start in range(0, n_documents, size)]
 
-        def match_part(span: tuple[int, int]) -> tuple[NDArray[np.int64], Int32]:
-            return self._match_encoded(self._encoder.encode_batch(documents, *span), earlier)
+        with self._reading(store) as earlier:
 
-        if n_threads == 1 or len(spans) < 2:
-            parts = [match_part(span) for span in spans]
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                parts = list(pool.map(match_part, spans))
+            def match_part(span: tuple[int, int]) -> tuple[NDArray[np.int64], Int32]:
+                return self._match_encoded(self._encoder.encode_batch(documents, *span), earlier)
+
+            if n_threads == 1 or len(spans) < 2:
+                parts = [match_part(span) for span in spans]
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    parts = list(pool.map(match_part, spans))
         return _joined(parts)
 
-    def _match_encoded(self, batch: SparseBatch, store: _Store) -> tuple[NDArray[np.int64], Int32]:
+    @contextmanager
+    def _reading(self, store: _Store) -> Iterator[DocumentStore | None]:
+        """The store, held as it is until matching ends, whatever other threads add to it meanwhile; None where no
+        join asks for it."""
+        if self._decider.joins is None:
+            yield None
+            return
+        if not isinstance(store, DocumentStore):
+            store = DocumentStore(store or ())
+        with store.reading():
+            yield store
+
+    def _match_encoded(self, batch: SparseBatch, store: DocumentStore | None) -> tuple[NDArray[np.int64], Int32]:
         off, profiles, handed_off, handed = self._matcher.match_batch(batch.doc_off, batch.doc_slots, batch.doc_ranks)
         if not len(handed):
             return off, profiles
+        with self._deciding if self._decider.joins is not None else nullcontext():
+            return self._decide_batch(batch, off, profiles, handed_off, handed, store)
+
+    def _decide_batch(
+        self,
+        batch: SparseBatch,
+        off: NDArray[np.int64],
+        profiles: Int32,
+        handed_off: NDArray[np.int64],
+        handed: Int32,
+        store: DocumentStore | None,
+    ) -> tuple[NDArray[np.int64], Int32]:
         found = []
         for number in range(len(batch)):
             own = profiles[off[number] : off[number + 1]]
@@ -190,8 +221,3 @@ def _joined(parts: Sequence[tuple[NDArray[np.int64], Int32]]) -> tuple[NDArray[n
         np.concatenate((np.zeros(1, np.int64), *off)),
         np.concatenate((np.zeros(0, np.int32), *(profiles for _, profiles in parts))),
     )
-
-
-def _as_it_is(store: _Store) -> _Store:
-    """The store as it is when matching begins, whatever other threads add to it meanwhile."""
-    return store.snapshot() if isinstance(store, DocumentStore) else store

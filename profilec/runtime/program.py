@@ -119,6 +119,24 @@ def run_traced(
     return stack.pop(), steps
 
 
+def identity(program: Program) -> tuple[Any, ...]:
+    """What tells programs apart: Python takes 1, 1.0 and True for equal.
+
+    >>> identity((("constant", 1),)) == identity((("constant", True),))
+    False
+    """
+    found: list[Any] = []
+    for instruction in program:
+        match instruction[0]:
+            case "constant":
+                found.append((*instruction, type(instruction[1])))
+            case "some" | "every":
+                found.append((instruction[0], identity(instruction[1])))
+            case _:
+                found.append(instruction)
+    return tuple(found)
+
+
 def attributes_read(program: Program) -> dict[Parts, None]:
     """The attributes of the new document that a program reads, also in bodies of arrays and joins; in order.
 

@@ -236,11 +236,13 @@ def test_arrow_rows_reach_patterns_terms_and_joins(builder, slots):
 
 def test_terms_patterns_and_joins_are_decided_once_per_document(builder, slots, monkeypatch):
     import profilec.runtime.decide as decide_module
+    from profilec.runtime.joins.table import JoinTable
     from profilec.runtime.patterns import PatternSet
 
     calls = []
     monkeypatch.setattr(decide_module, "run", lambda *a, **k: calls.append("term") or run(*a, **k))
-    monkeypatch.setattr(decide_module, "decide_join", lambda *a: calls.append("join") or True)
+    decide = JoinTable.decide
+    monkeypatch.setattr(JoinTable, "decide", lambda *a: calls.append("join") or decide(*a))
     matches = PatternSet.matches
     monkeypatch.setattr(PatternSet, "matches", lambda self, text: calls.append("pattern") or matches(self, text))
     slot = builder.slot(slots.plain("s"))
@@ -250,7 +252,7 @@ def test_terms_patterns_and_joins_are_decided_once_per_document(builder, slots, 
     join = builder.join(JoinTerm("exists", (("literal", True),)))
     for test in tests:
         builder.entry([test], [0], builder.residual([(OP_TEST, test), (OP_JUMP_IF_FALSE, 3), (OP_JOIN, join)]))
-    assert Executor(with_tree(builder.image(1))).match({"s": "x"}).tolist() == [0]
+    assert Executor(with_tree(builder.image(1))).match({"s": "x"}, [{}]).tolist() == [0]
     assert sorted(calls) == ["join", "pattern", "term"]
 
 

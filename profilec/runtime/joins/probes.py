@@ -1,0 +1,288 @@
+"""How a conjunction is asked of the store: the cheapest way that decides it.
+
+    extreme value                  one comparison: the least and the greatest value, and how many are of another kind
+    hash probe                     keys alone: the group of documents that have them
+    key-partitioned sorted probe   keys and one comparison: the extremes of the group
+    sorted probe                   two comparisons of one expression, from both sides: its values in order
+    document bit sets              comparisons without a key: the bit vectors of their documents, intersected
+    walk of a group                keys and more: the documents of the group, newest first
+    scan of columns                all documents, a comparison after the other
+
+In: a conjunction, constants put in or one of its comparisons left open. Out: whether some document satisfies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from pyroaring import BitMap
+
+from profilec.runtime.joins.conjuncts import Comparison, Conjunction
+from profilec.runtime.joins.constants import Values
+from profilec.runtime.program import Document, Program, run
+from profilec.runtime.store.columns import OTHER, Asked, Column
+from profilec.runtime.store.documents import DocumentStore
+from profilec.runtime.store.groups import NO_GROUP, GroupIndex, Summary
+from profilec.values.compare import NEGATED_OPERATOR, order
+from profilec.values.dates import add_interval
+from profilec.values.kinds import Date, Kind, Timestamp, Value
+
+EXTREME = "extreme value"
+HASH = "hash probe"
+KEYED = "key-partitioned sorted probe"
+SORTED = "sorted probe"
+BITS = "document bit sets"
+WALK = "walk of a group"
+SCAN = "scan of columns"
+
+_NONE = Values(0, {})
+
+
+class NewDocument:
+    """The new document: what expressions over it are, each found once."""
+
+    __slots__ = ("_asked", "document")
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._asked: dict[int, Asked] = {}
+
+    def asked(self, program: Program) -> Asked:
+        """The value of an expression. (By the identity of the program: a table of joins keeps each once.)"""
+        asked = self._asked.get(id(program))
+        if asked is None:
+            asked = self._asked[id(program)] = Asked(run(program, self.document))
+        return asked
+
+
+class Operand(NamedTuple):
+    """The value that a comparison compares with: of an expression over the new document, or a constant."""
+
+    new: Program | None
+    minus: Any
+    constant: Asked | None
+
+    def of(self, new: NewDocument) -> Asked:
+        if self.constant is not None:
+            return self.constant
+        assert self.new is not None
+        asked = new.asked(self.new)
+        if self.minus is None:
+            return asked
+        return Asked(_before(asked.value, self.minus))
+
+
+def _before(time: Value, interval: Any) -> Value:
+    return add_interval(time, interval, -1) if isinstance(time, Date | Timestamp) else None
+
+
+def strategy_of(conjunction: Conjunction, last: int | None) -> str:
+    """The way that decides a conjunction; of bit sets and scan the one whose cost is less is taken when it is asked."""
+    n = len(conjunction.comparisons)
+    if last is None and conjunction.rest is None and n < 2:
+        return (KEYED if n else HASH) if conjunction.keys else EXTREME
+    if conjunction.keys:
+        return WALK
+    if conjunction.rest is None and conjunction.filter is None and n:
+        return SORTED if last is None and _is_range(conjunction.comparisons) else BITS
+    return SCAN
+
+
+def _is_range(comparisons: tuple[Comparison, ...]) -> bool:
+    if len(comparisons) != 2 or comparisons[0].old != comparisons[1].old:
+        return False
+    if any(comparison.or_other for comparison in comparisons):
+        return False
+    return sorted(comparison.operator[0] for comparison in comparisons) == ["<", ">"]
+
+
+class _Test(NamedTuple):
+    """A comparison, bound to the store's column."""
+
+    column: Column
+    operator: str
+    operand: Operand
+    or_other: bool
+
+
+class Probe:
+    """A conjunction bound to a store. `open_`: the comparison whose constant is left open, if one is."""
+
+    def __init__(
+        self,
+        conjunction: Conjunction,
+        operands: dict[int, Operand],
+        open_: Comparison | None,
+        last: int | None,
+        store: DocumentStore,
+    ) -> None:
+        self.strategy = strategy_of(conjunction, last)
+        self._last = last
+        self._store = store
+        self._rest = conjunction.rest
+        self._keys = [operands[id(key)] for key in conjunction.keys]
+        self._columns = [store.column(_old(key)) for key in conjunction.keys]
+        comparisons = conjunction.comparisons
+        self._tests = [
+            _Test(store.column(_old(one)), one.operator, operands[id(one)], one.or_other)
+            for one in comparisons
+            if one is not open_
+        ]
+        self._groups: GroupIndex | None = None
+        self._filter: Column | None = None
+        self._summarized: Column | None = None
+        self.ask: Callable[[NewDocument], bool]
+        """Whether some document satisfies it; not where a comparison is open."""
+        if self.strategy in (EXTREME, HASH, KEYED, WALK):
+            self._groups = store.groups([_old(key) for key in conjunction.keys], conjunction.filter)
+            if comparisons and self.strategy != WALK:
+                self._summarized = store.column(_old(comparisons[0]))
+            self.ask = self._walk if self.strategy == WALK else self._summary
+        elif self.strategy == SORTED:
+            self._sorted = store.sorted_index(_old(comparisons[0]))
+            self.ask = self._range
+        else:
+            if conjunction.filter is not None:
+                self._filter = store.column(conjunction.filter)
+            self._old = [_old(one) for one in comparisons]
+            self.ask = self._bits_or_scan
+
+    def values(self, new: NewDocument) -> Values:
+        """The extremes of the documents that the keys find, of the open comparison."""
+        group = self._group(new)
+        if group == NO_GROUP:
+            return _NONE
+        groups = self._groups
+        assert groups is not None
+        n = int(groups.n_documents[group])
+        if self._summarized is None or not n:
+            return Values(n, {})
+        summary = groups.summary(self._summarized, self._store.is_alive)
+        if group in summary.outdated:
+            self._renew(summary, group)
+        values, by_kind = self._summarized.values, {}
+        for kind, extremes in summary.by_kind.items():
+            if group < extremes.n.n and (n_of_kind := int(extremes.n[group])):
+                least, greatest = int(extremes.least[group]), int(extremes.greatest[group])
+                by_kind[kind] = n_of_kind, values[least], values[greatest]
+        return Values(n, by_kind)
+
+    def _renew(self, summary: Summary, group: int) -> None:
+        groups, store = self._groups, self._store
+        assert groups is not None
+        if groups.keys or groups.filter is not None:
+            groups.renew(summary, group, store.is_alive)
+            return
+        index = store.sorted_index(summary.column.program)
+        for kind, extremes in summary.by_kind.items():
+            if extremes.n[group] and kind not in (Kind.NULL, Kind.OPAQUE):  # all of these have one code
+                extremes.least[group], extremes.greatest[group] = index.extremes(kind)
+        summary.outdated.discard(group)
+
+    def _group(self, new: NewDocument) -> int:
+        assert self._groups is not None
+        codes = [column.code_of(key.of(new).value) for column, key in zip(self._columns, self._keys, strict=True)]
+        return self._groups.group_of(codes)
+
+    def _summary(self, new: NewDocument) -> bool:
+        if not self._tests:
+            group = self._group(new)
+            assert self._groups is not None
+            return group != NO_GROUP and bool(self._groups.n_documents[group])
+        values = self.values(new)
+        (test,) = self._tests
+        return _some_holds(values, test.operator, test.or_other, test.operand.of(new))
+
+    def _walk(self, new: NewDocument) -> bool:
+        group = self._group(new)
+        if group == NO_GROUP:
+            return False
+        groups, store = self._groups, self._store
+        assert groups is not None
+        tests = [(test.column, test.operator, test.operand.of(new), test.or_other) for test in self._tests]
+        for serial in groups.newest_first(group, store.is_alive, store.first_of_last(self._last)):
+            for column, operator, asked, or_other in tests:
+                if not column.holds(int(column.codes[serial]), operator, asked, or_other):
+                    break
+            else:
+                if self._rest is None or run(self._rest, new.document, store.document(serial)) is True:
+                    return True
+        return False
+
+    def _range(self, new: NewDocument) -> bool:
+        low, high = sorted(self._tests, key=lambda test: test.operator[0], reverse=True)
+        return self._sorted.any_between(low.operand.of(new), low.operator, high.operand.of(new), high.operator)
+
+    def _bits_or_scan(self, new: NewDocument) -> bool:
+        if self.strategy == BITS and len(self._store) >= _FEW_TO_SCAN:
+            return self._bits(new)
+        return self._scan(new)
+
+    def _bits(self, new: NewDocument) -> bool:
+        store = self._store
+        alive = store.alive
+        found: BitMap | None = None
+        for test, old in zip(self._tests, self._old, strict=True):
+            index, asked = store.sorted_index(old), test.operand.of(new)
+            if test.or_other:
+                operator = NEGATED_OPERATOR.get(test.operator)
+                own = alive - (index.of_kind(asked.kind) if operator is None else index.documents(operator, asked))
+            else:
+                own = index.documents(test.operator, asked)
+            found = own if found is None else found & own
+            if not found:
+                return False
+        assert found is not None
+        first = store.first_of_last(self._last)
+        return bool(found) and found.max() >= first
+
+    def _scan(self, new: NewDocument) -> bool:
+        store = self._store
+        first = store.first_of_last(self._last)
+        found = store.is_alive.array[first:].copy()
+        for test in self._tests:
+            holds = test.column.all_holding(test.operator, test.operand.of(new), test.or_other)
+            found &= holds[test.column.codes_from(first)]
+        if self._filter is not None:
+            found &= self._filter.codes_from(first) == self._filter.code_of(True)
+        if self._rest is None:
+            return bool(found.any())
+        for place in np.flatnonzero(found)[::-1].tolist():
+            if run(self._rest, new.document, store.document(first + place)) is True:
+                return True
+        return False
+
+
+_FEW_TO_SCAN = 50_000
+"""Documents up to which a scan of columns costs less than the union of bit vectors."""
+
+
+def _old(comparison: Comparison) -> Program:
+    assert comparison.old is not None
+    return comparison.old
+
+
+def _some_holds(values: Values, operator: str, or_other: bool, asked: Asked) -> bool:
+    """Whether some of the documents has `value operator asked`."""
+    n, least, greatest = (0, None, None)
+    if asked.compares:
+        n, least, greatest = values.by_kind.get(asked.kind, (0, None, None))
+    if or_other and n < values.n:
+        return True
+    if not n or operator == OTHER:
+        return False
+    sign = _sign(least, asked)
+    if operator in ("<", "<="):
+        return sign < 0 or (sign == 0 and operator == "<=")
+    if operator in (">", ">="):
+        sign = _sign(greatest, asked)
+        return sign > 0 or (sign == 0 and operator == ">=")
+    return sign != 0 or _sign(greatest, asked) != 0
+
+
+def _sign(value: Value, asked: Asked) -> int:
+    sign = order(value, asked.value)
+    assert sign is not None
+    return sign
