@@ -35,7 +35,6 @@ from profilec.runtime.image import (
 )
 from profilec.runtime.joins.phase import JoinAnswers, JoinPhase
 from profilec.runtime.program import Document, run
-from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import Kind, Truth
 
 _HOLDS: dict[int, tuple[Truth, ...]] = {
@@ -70,6 +69,13 @@ class Decider:
         self.bit_told = bits_told(image)
         self.joins = JoinPhase(image) if len(image.joins) else None
 
+    def needs_no_run(self, entries: Int32) -> NDArray[np.bool_]:
+        """The entries of which joins alone, if anything, are left to decide, and these at once."""
+        assert self.joins is not None
+        needs: NDArray[np.bool_] = self._bit_off[entries + 1] > self._bit_off[entries]
+        needs |= self.joins.residual_left[entries] >= 0
+        return ~needs
+
     def bits_of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
         """The bit tests of entries, CSR; numbered from 0."""
         return gather(self._bit_off, self._bits, entries)
@@ -84,16 +90,14 @@ class Decision:
         slots: Int32,
         ranks: Int32,
         document: Callable[[], Document],
-        store: DocumentStore | None,
+        joins: JoinAnswers | None,
     ) -> None:
-        """`slots`, `ranks`: the sparse document; `document` gives the document itself, should it be needed; `store` is
-        held by whoever asks, where the image has joins."""
+        """`slots`, `ranks`: the sparse document; `document` gives the document itself, should it be needed; `joins`:
+        where the image has some."""
         self._decider = decider
         self._ranks = dict(zip(slots.tolist(), ranks.tolist(), strict=True))
         self._document = document
-        self._joins: JoinAnswers | None = None
-        if decider.joins is not None and store is not None:
-            self._joins = JoinAnswers(decider.joins, document, store)
+        self._joins = joins
         self._bits: dict[int, bool] = {}
         self._terms: dict[int, Truth] = {}
         self._residuals: dict[int, bool] = {}

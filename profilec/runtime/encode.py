@@ -44,22 +44,30 @@ _MAX_REMEMBERED = 200
 class SparseBatch:
     """Some documents in rank space: CSR arrays (`sparse`). Document i of them is document `first + i` of all."""
 
-    __slots__ = ("_names", "_rows", "doc_off", "doc_ranks", "doc_slots", "first")
+    __slots__ = ("_documents", "_names", "_rows", "doc_off", "doc_ranks", "doc_slots", "first")
 
     def __init__(self, sparse: Sparse, rows: Sequence[Document] | Frame, first: int, names: Iterable[str]) -> None:
         self.doc_off, self.doc_slots, self.doc_ranks = sparse
         self.first = first
         self._rows = rows
         self._names = names
+        self._documents: Sequence[Document] | None = None
 
     def __len__(self) -> int:
         return len(self.doc_off) - 1
 
     def document(self, number: int) -> Document:
         """The document; of a table's row, the columns that profiles use."""
-        if isinstance(self._rows, Frame):
-            self._rows = self._rows.rows(self._names)
-        return self._rows[number]
+        if self._documents is None:
+            self._documents = self._rows.rows(self._names) if isinstance(self._rows, Frame) else self._rows
+        return self._documents[number]
+
+    def frame(self, start: int, stop: int) -> Frame | None:
+        """Some documents as the table they are of; None where they are mappings."""
+        if not isinstance(self._rows, Frame):
+            return None
+        columns = {name: column[start:stop] for name, column in self._rows.columns.items()}
+        return Frame(stop - start, columns, self._rows.duplicates)
 
     def rows(self, names: Iterable[str]) -> Sequence[Document]:
         """The documents; of a table's rows, those of the columns named that it has."""

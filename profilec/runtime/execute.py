@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +24,8 @@ from profilec.runtime.decide import Decider, Decision
 from profilec.runtime.encode import SparseBatch
 from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
+from profilec.runtime.joins.new import NewDocuments
+from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
@@ -68,6 +72,8 @@ def _scan(image: Image) -> Matcher:
     return CandidateMatcher(image, ScanMatcher(image))
 
 
+_MAX_TRUTHS = 8_000_000
+
 MATCHERS: dict[str, Callable[[Image], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
 
 
@@ -110,7 +116,7 @@ class Executor:
         profiles, entries = self._matcher.match(slots, ranks, n_slots)
         if len(entries):
             with self._reading(store) as earlier:
-                decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, earlier)
+                decision = self._decision(slots[:n_slots], ranks[:n_slots], document, earlier)
                 profiles = self._with(profiles, decision.holding(entries))
         return profiles
 
@@ -127,7 +133,7 @@ class Executor:
         if n or not len(entries):
             return n > 0
         with self._reading(store) as earlier:
-            decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, earlier)
+            decision = self._decision(slots[:n_slots], ranks[:n_slots], document, earlier)
             return any(len(decision.holding(entries[place : place + 1])) for place in range(len(entries)))
 
     def match_batch(
@@ -180,6 +186,11 @@ class Executor:
         with self._deciding if self._decider.joins is not None else nullcontext():
             return self._decide_batch(batch, off, profiles, handed_off, handed, store)
 
+    def _decision(self, slots: Int32, ranks: Int32, document: Document, store: DocumentStore | None) -> Decision:
+        joins = self._decider.joins
+        answers = None if joins is None or store is None else JoinAnswers(joins, lambda: document, store)
+        return Decision(self._decider, slots, ranks, lambda: document, answers)
+
     def _decide_batch(
         self,
         batch: SparseBatch,
@@ -189,26 +200,73 @@ class Executor:
         handed: Int32,
         store: DocumentStore | None,
     ) -> tuple[NDArray[np.int64], Int32]:
+        """The profiles of a batch, and those of the entries handed back that hold."""
+        joins = self._decider.joins
+        if joins is None or store is None:
+            documents, entries = self._held(batch, handed_off, handed, None, 0)
+            return self._merged(off, profiles, documents, entries)
+        # A truth for each document and term: so many documents at a time that these are a few million.
+        size = max(1, _MAX_TRUTHS // max(1, joins.table.n_terms))
         found = []
-        for number in range(len(batch)):
-            own = profiles[off[number] : off[number + 1]]
-            entries = handed[handed_off[number] : handed_off[number + 1]]
-            if len(entries):
-                part = slice(int(batch.doc_off[number]), int(batch.doc_off[number + 1]))
+        for start in range(0, len(batch), size):
+            stop = min(start + size, len(batch))
+            new = NewDocuments(stop - start, batch.frame(start, stop), partial(_document, batch, start))
+            answers = BatchAnswers(joins, new, store)
+            own = handed[handed_off[start] : handed_off[stop]]
+            answers.ask(own)
+            cut = handed_off[start : stop + 1] - handed_off[start]
+            documents = np.repeat(np.arange(stop - start), np.diff(cut))
+            alone = self._decider.needs_no_run(own)
+            holds = alone.copy()
+            holds[alone] = answers.holding(documents[alone], own[alone])
+            found.append((documents[holds] + start, own[holds]))
+            if not alone.all():
+                left = np.concatenate(([0], np.cumsum(np.bincount(documents[~alone], minlength=stop - start))))
+                found.append(self._held(batch, left, own[~alone], answers, start))
+        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return self._merged(off, profiles, documents, entries)
 
-                def document(number: int = number) -> Document:
+    def _held(
+        self, batch: SparseBatch, off: NDArray[np.int64], entries: Int32, answers: BatchAnswers | None, first: int
+    ) -> tuple[NDArray[np.int64], Int32]:
+        """Documents, from the batch's number `first` on, and the entries of each that hold."""
+        documents, found = [], []
+        for number, (start, end) in enumerate(pairwise(off.tolist())):
+            if start < end:
+                part = slice(int(batch.doc_off[first + number]), int(batch.doc_off[first + number + 1]))
+
+                def document(number: int = first + number) -> Document:
                     return batch.document(number)
 
-                decision = Decision(self._decider, batch.doc_slots[part], batch.doc_ranks[part], document, store)
-                own = self._with(own, decision.holding(entries))
-            found.append(own)
-        sizes = np.array([len(own) for own in found], np.int64)
-        return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))), np.concatenate(found)
+                joins = None if answers is None else answers.of(number)
+                decision = Decision(self._decider, batch.doc_slots[part], batch.doc_ranks[part], document, joins)
+                held = decision.holding(entries[start:end])
+                found.append(held)
+                documents.append(np.full(len(held), first + number))
+        return np.concatenate((np.zeros(0, np.int64), *documents)), np.concatenate((entries[:0], *found))
+
+    def _merged(
+        self, off: NDArray[np.int64], profiles: Int32, documents: NDArray[np.int64], entries: Int32
+    ) -> tuple[NDArray[np.int64], Int32]:
+        """Profiles by document, with those of entries, each of a document."""
+        if not len(entries):
+            return off, profiles
+        more, cut = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
+        n = np.int64(self.image.n_profiles)
+        of_profiles = np.repeat(np.arange(len(off) - 1), np.diff(off))
+        keys = np.concatenate((of_profiles * n + profiles, np.repeat(documents, np.diff(cut)) * n + more))
+        keys = np.unique(keys)
+        counts = np.bincount(keys // n, minlength=len(off) - 1)
+        return np.concatenate(([0], np.cumsum(counts))), (keys % n).astype(np.int32)
 
     def _with(self, profiles: Int32, entries: Int32) -> Int32:
         """The profiles, and those of the entries."""
         more, _ = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
         return np.unique(np.concatenate((profiles, more))) if len(more) else profiles
+
+
+def _document(batch: SparseBatch, first: int, number: int) -> Document:
+    return batch.document(first + number)
 
 
 def _joined(parts: Sequence[tuple[NDArray[np.int64], Int32]]) -> tuple[NDArray[np.int64], Int32]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import profilec
+from profilec.runtime import execute
 from profilec.runtime.joins import probes
 from profilec.runtime.joins.nested_loop import decide
-from profilec.runtime.joins.probes import NewDocument
+from profilec.runtime.joins.new import NewDocument
 from profilec.runtime.joins.table import JoinTable, rows_of
 from profilec.runtime.program import JoinTerm
 from profilec.runtime.store import documents, groups, sorted_index
@@ -169,6 +172,44 @@ def test_every_term_as_by_definition(seed: int, monkeypatch: pytest.MonkeyPatch)
             for asked in (table, table_of_shrinking) if step % 2 else (table,):
                 with store.reading():
                     assert asked.truths(NewDocument(new), store).tolist() == wanted, (new, earlier)
+
+
+def profile(rng: random.Random) -> str:
+    """A condition with joins anywhere."""
+    parts = [quantified(rng) for _ in range(rng.randint(1, 2))]
+    parts += rng.choices(
+        ["a = 1", "b > 2", "s LIKE '%a%'", "u = 'ann'", "a < b", "a IS NULL", "ANY(a) = 1"], k=rng.randint(0, 2)
+    )
+    rng.shuffle(parts)
+    text = rng.choice([" AND ", " AND ", " OR "]).join(parts)
+    return f"NOT ({text})" if rng.random() < 0.2 else text
+
+
+@pytest.mark.parametrize("matcher", ["betree", "scan"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_batch_is_what_its_documents_are_alone(seed: int, matcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    monkeypatch.setattr(execute, "_MAX_TRUTHS", 50)
+    texts = {f"p{number}": profile(rng) for number in range(15)}
+    profiles = profilec.compile(texts, options={"matcher": matcher, "rules": "none"}, on_error="skip")
+    judge = profilec.compile(texts, options={"rules": "none"}, on_error="skip")
+    profiles.documents.extend([a_document(rng) for _ in range(40)])
+    batch = [a_document(rng) for _ in range(30)]
+    earlier = list(profiles.documents)
+    for new, found, alone in zip(batch, profiles.match_batch(batch), map(profiles.match, batch), strict=True):
+        assert found == alone
+        judge.documents = DocumentStore(earlier)
+        assert alone == [id_ for id_ in judge.ids if judge.why(new, id_).truth]
+    plain = [{k: v for k, v in new.items() if type(v) is (str if k in "su" else int) and k != "t"} for new in batch]
+    for row in plain:
+        row.update({name: None for name in COLUMNS if name not in row})
+        row.update({name: row[name] % 2**40 for name in "ab" if row[name] is not None})
+    table = pa.table({name: pa.array([row[name] for row in plain]) for name in COLUMNS})
+    assert list(profiles.match_batch(table)) == list(map(profiles.match, plain))
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda new: profiles.match_batch([new] * 20, threads=2)[7], plain)) == list(
+            map(profiles.match, plain)
+        )
 
 
 def test_terms_that_differ_in_constants_are_one_row() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.image import OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, Image, Int32, gather
-from profilec.runtime.joins.probes import NewDocument
+from profilec.runtime.joins.new import NewDocument, NewDocuments
 from profilec.runtime.joins.table import JoinTable, Truths
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
@@ -59,13 +59,20 @@ class JoinPhase:
 class JoinAnswers:
     """The truths of join terms for one new document, each row of the table asked once."""
 
-    def __init__(self, phase: JoinPhase, document: Callable[[], Document], store: DocumentStore) -> None:
+    def __init__(
+        self,
+        phase: JoinPhase,
+        document: Callable[[], Document],
+        store: DocumentStore,
+        known: tuple[Truths, NDArray[np.bool_]] | None = None,
+    ) -> None:
+        """`known`: truths, and which rows of the table they are known of."""
         self._phase = phase
         self._document = document
         self._store = store
         self._new: NewDocument | None = None
-        self._truths: Truths = np.zeros(phase.table.n_terms, np.bool_)
-        self._asked = np.zeros(len(phase.table.rows), np.bool_)
+        table = phase.table
+        self._truths, self._asked = known or (np.zeros(table.n_terms, np.bool_), np.zeros(len(table.rows), np.bool_))
 
     def kept(self, entries: Int32) -> Int32:
         """See `JoinPhase.kept`."""
@@ -91,6 +98,40 @@ class JoinAnswers:
                 self._new = NewDocument(self._document())
             self._phase.table.decide(row, self._new, self._store, self._truths)
             self._asked[row] = True
+
+
+class BatchAnswers:
+    """The same for the documents of a batch: each row of the table is asked once for all of them."""
+
+    def __init__(self, phase: JoinPhase, new: NewDocuments, store: DocumentStore) -> None:
+        self._phase = phase
+        self._new = new
+        self._store = store
+        self._truths: Truths = np.zeros((new.n, phase.table.n_terms), np.bool_)
+        self._asked = np.zeros(len(phase.table.rows), np.bool_)
+
+    def ask(self, entries: Int32) -> None:
+        """Asks for all joins of some entries."""
+        joins, _, _ = self._phase.joins_of(entries)
+        rows = self._phase.table.row_of_term[joins]
+        for row in np.unique(rows[~self._asked[rows]]).tolist():
+            self._phase.table.decide_many(row, self._new, self._store, self._truths)
+            self._asked[row] = True
+
+    def holding(self, documents: NDArray[np.int64], entries: Int32) -> NDArray[np.bool_]:
+        """Whether the plain ANDs of joins of entries hold, each for a document; `ask` came before."""
+        joins, wants, cut = self._phase.joins_of(entries)
+        truths = self._truths[np.repeat(documents, np.diff(cut)), joins]
+        failed = np.concatenate(([0], np.cumsum(truths != wants)))
+        holds: NDArray[np.bool_] = failed[cut[1:]] == failed[cut[:-1]]
+        return holds
+
+    def of(self, document: int) -> JoinAnswers:
+        """Those of one document."""
+        return JoinAnswers(self._phase, lambda: self._new.alone(document).document, self._store, self._given(document))
+
+    def _given(self, document: int) -> tuple[Truths, NDArray[np.bool_]]:
+        return self._truths[document], self._asked.copy()
 
 
 def _counts_off(flags: NDArray[np.bool_], off: Int32) -> NDArray[np.int64]:

@@ -17,11 +17,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from profilec.runtime.image import Int32
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction
 from profilec.runtime.joins.constants import Values
-from profilec.runtime.program import Document, Program, run
+from profilec.runtime.joins.new import AskedMany, NewDocument, NewDocuments
+from profilec.runtime.program import Program, run
 from profilec.runtime.store.columns import OTHER, Asked, Column
 from profilec.runtime.store.documents import DocumentStore
 from profilec.runtime.store.groups import NO_GROUP, GroupIndex, Summary
@@ -38,23 +41,6 @@ WALK = "walk of a group"
 SCAN = "scan of columns"
 
 _NONE = Values(0, {})
-
-
-class NewDocument:
-    """The new document: what expressions over it are, each found once."""
-
-    __slots__ = ("_asked", "document")
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self._asked: dict[int, Asked] = {}
-
-    def asked(self, program: Program) -> Asked:
-        """The value of an expression. (By the identity of the program: a table of joins keeps each once.)"""
-        asked = self._asked.get(id(program))
-        if asked is None:
-            asked = self._asked[id(program)] = Asked(run(program, self.document))
-        return asked
 
 
 class Operand(NamedTuple):
@@ -181,6 +167,61 @@ class Probe:
                 extremes.least[group], extremes.greatest[group] = index.extremes(kind)
         summary.outdated.discard(group)
 
+    def ask_many(self, new: NewDocuments, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """`ask` of each document for which `asked` says so; FALSE of the others."""
+        if self._groups is None or self.strategy == WALK:
+            holds = [bool(of) and self.ask(new.alone(number)) for number, of in enumerate(asked.tolist())]
+            return np.array(holds, np.bool_)
+        if not self._groups.n_groups:
+            return np.zeros(new.n, np.bool_)
+        groups = self._groups_of_many(new)
+        groups[~asked] = NO_GROUP
+        n = np.where(groups == NO_GROUP, 0, self._groups.n_documents.array[groups])
+        if not self._tests:
+            some: NDArray[np.bool_] = n > 0
+            return some
+        return self._extremes_of_many(new, groups, n)
+
+    def _groups_of_many(self, new: NewDocuments) -> Int32:
+        assert self._groups is not None
+        codes = [_codes_of_many(key, column, new) for column, key in zip(self._columns, self._keys, strict=True)]
+        if not codes:
+            return np.zeros(new.n, np.int32)
+        return self._groups.groups_of(codes)
+
+    def _extremes_of_many(self, new: NewDocuments, groups: Int32, n: NDArray[np.int64]) -> NDArray[np.bool_]:
+        (test,), column, index = self._tests, self._summarized, self._groups
+        assert column is not None
+        assert index is not None
+        summary = index.summary(column, self._store.is_alive)
+        for group in summary.outdated.intersection(groups.tolist()):
+            self._renew(summary, group)
+        asked = _asked_of_many(test.operand, new)
+        holds = np.zeros(new.n, np.bool_)
+        for kind in np.unique(asked.kinds).tolist():
+            extremes = summary.by_kind.get(kind)
+            chosen = np.flatnonzero((asked.kinds == kind) & (n > 0))
+            if extremes is None or kind in (Kind.NULL, Kind.OPAQUE):
+                holds[chosen] = test.or_other
+                continue
+            extremes.resize(index.n_groups)
+            of_kind = extremes.n.array[groups[chosen]]
+            if test.or_other:
+                holds[chosen] = of_kind < n[chosen]
+            chosen = chosen[of_kind > 0]
+            if test.operator == OTHER or not len(chosen):
+                continue
+            least, greatest = (side.array[groups[chosen]] for side in (extremes.least, extremes.greatest))
+            key = asked.keys[chosen]
+            low, high = column.keys.array[least], column.keys.array[greatest]
+            holds[chosen] |= _EXTREMES_HOLD[test.operator](low, high, key)
+            in_doubt = ((low == key) & ~(column.is_exact.array[least] & asked.is_exact[chosen])) | (
+                (high == key) & ~(column.is_exact.array[greatest] & asked.is_exact[chosen])
+            )
+            for number in chosen[in_doubt].tolist():
+                holds[number] = self.ask(new.alone(number))
+        return holds
+
     def _group(self, new: NewDocument) -> int:
         assert self._groups is not None
         codes = [column.code_of(key.of(new).value) for column, key in zip(self._columns, self._keys, strict=True)]
@@ -253,6 +294,34 @@ class Probe:
             if run(self._rest, new.document, store.document(first + place)) is True:
                 return True
         return False
+
+
+_EXTREMES_HOLD: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "<": lambda low, high, key: low < key,
+    "<=": lambda low, high, key: low <= key,
+    ">": lambda low, high, key: high > key,
+    ">=": lambda low, high, key: high >= key,
+    "!=": lambda low, high, key: (low != key) | (high != key),
+}
+
+
+def _asked_of_many(operand: Operand, new: NewDocuments) -> AskedMany:
+    if operand.constant is not None:
+        asked = operand.constant
+        kinds = np.full(new.n, asked.kind, np.uint8)
+        return AskedMany(kinds, np.full(new.n, asked.key, np.int64), np.full(new.n, asked.is_exact))
+    return new.asked(_new(operand))
+
+
+def _codes_of_many(operand: Operand, column: Column, new: NewDocuments) -> Int32:
+    if operand.constant is not None:
+        return np.full(new.n, column.code_of(operand.constant.value), np.int32)
+    return new.codes(_new(operand), column)
+
+
+def _new(operand: Operand) -> Program:
+    assert operand.new is not None
+    return operand.new
 
 
 _FEW_TO_SCAN = 50_000

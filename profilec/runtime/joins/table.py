@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction, Question, question_of
 from profilec.runtime.joins.constants import ConstantIndex, Values
-from profilec.runtime.joins.probes import EXTREME, HASH, KEYED, NewDocument, Operand, Probe, strategy_of
+from profilec.runtime.joins.new import NewDocument, NewDocuments
+from profilec.runtime.joins.probes import EXTREME, HASH, KEYED, Operand, Probe, strategy_of
 from profilec.runtime.program import JoinTerm, Program, identity, run
 from profilec.runtime.store.columns import OTHER, Asked
 from profilec.runtime.store.documents import DocumentStore
@@ -107,13 +108,20 @@ class JoinTable:
 
     def decide(self, row: int, new: NewDocument, store: DocumentStore, truths: Truths) -> None:
         """Writes the truths of a row's terms, where FALSE stands."""
+        self._bound_row(row, store).decide(new, truths)
+
+    def decide_many(self, row: int, new: NewDocuments, store: DocumentStore, truths: Truths) -> None:
+        """The same for many documents; `truths`: a row for each of them."""
+        self._bound_row(row, store).decide_many(new, truths)
+
+    def _bound_row(self, row: int, store: DocumentStore) -> _BoundRow:
         bound_to = id(store), store.generation
         if self._bound_to != bound_to:
             self._bound, self._bound_to = {}, bound_to
         bound = self._bound.get(row)
         if bound is None:
             bound = self._bound[row] = _BoundRow(self.rows[row], store)
-        bound.decide(new, truths)
+        return bound
 
 
 class _BoundRow:
@@ -135,6 +143,12 @@ class _BoundRow:
         if self._negated:
             truths[self._terms] = ~truths[self._terms]
 
+    def decide_many(self, new: NewDocuments, truths: Truths) -> None:
+        for part in self._parts:
+            part.decide_many(new, truths)
+        if self._negated:
+            truths[:, self._terms] = ~truths[:, self._terms]
+
 
 class _Part:
     """The terms of a row that share all constants of a conjunction but the one left open."""
@@ -155,12 +169,20 @@ class _Part:
         self._of_store = of_store
         self._of_new = of_new
 
-    def decide(self, new: NewDocument, truths: Truths) -> None:
-        if self._guard is not None and run(self._guard, new.document) is not True:
+    def decide_many(self, new: NewDocuments, truths: Truths) -> None:
+        if self._of_store is not None or self._of_new is not None:
+            for number in range(new.n):
+                self.decide(new.alone(number), truths[number])
             return
-        for program, limit in self._limits:
-            if not limit.terms(_alone(new.asked(program))):
-                return
+        asked = np.ones(new.n, np.bool_)
+        if self._guard is not None or self._limits:
+            asked = np.array([self._is_asked(new.alone(number)) for number in range(new.n)], np.bool_)
+        holds = self._probe.ask_many(new, asked)
+        truths[np.ix_(holds, self._terms)] = True
+
+    def decide(self, new: NewDocument, truths: Truths) -> None:
+        if not self._is_asked(new):
+            return
         if self._of_store is not None:
             for terms in self._of_store.terms(self._probe.values(new)):
                 truths[terms] = True
@@ -174,6 +196,12 @@ class _Part:
         if holding and self._probe.ask(new):
             for terms in holding:
                 truths[terms] = True
+
+    def _is_asked(self, new: NewDocument) -> bool:
+        """Whether what the new document alone has to satisfy holds."""
+        if self._guard is not None and run(self._guard, new.document) is not True:
+            return False
+        return all(limit.terms(_alone(new.asked(program))) for program, limit in self._limits)
 
 
 def _alone(asked: Asked) -> Values:

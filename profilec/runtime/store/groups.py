@@ -137,6 +137,16 @@ class GroupIndex:
             return int(self._of_code[code]) if 0 <= code < self._of_code.n else NO_GROUP
         return self._of_codes.get(tuple(codes), NO_GROUP) if codes else 0
 
+    def groups_of(self, codes: Sequence[Int32]) -> Int32:
+        """The same for many, whose codes are given column by column."""
+        if len(codes) == 1:
+            (own,) = codes
+            known = (own >= 0) & (own < self._of_code.n)
+            return np.where(known, self._of_code.array[np.where(known, own, 0)], NO_GROUP).astype(np.int32)
+        group_of = self._of_codes.get
+        found = [group_of(key, NO_GROUP) for key in zip(*(own.tolist() for own in codes), strict=True)]
+        return np.array(found, np.int32)
+
     def add(self, start: int, passes: NDArray[np.bool_] | None) -> None:
         """The documents from serial `start` on, whose codes the columns have. `passes`: which of them the filter lets
         through."""

@@ -13,6 +13,9 @@ import struct
 from decimal import Decimal
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from profilec.values.kinds import Date, Kind, Timestamp, Value, kind_of
 from profilec.values.numbers import exact
 
@@ -52,6 +55,16 @@ def order_key64(value: Value) -> OrderKey:
         case Date(count) | Timestamp(count):
             return OrderKey(kind, min(max(count, _FIRST), _LAST), _FIRST < count < _LAST)
     return OrderKey(kind, 0, True)
+
+
+def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The keys of many numbers, and whether each is exact."""
+    nearest = words.astype(np.float64) + 0.0
+    bits = nearest.view(np.int64)
+    keys = np.where(bits >= 0, bits, bits ^ np.int64(_LAST))
+    if words.dtype.kind == "f":
+        return keys, np.ones(len(words), np.bool_)
+    return keys, (words >= -_WHOLE) & (words <= _WHOLE)
 
 
 def _of_number(value: int | float | Decimal) -> tuple[int, bool]:
