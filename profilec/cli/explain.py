@@ -34,7 +34,8 @@ def explain(
         typer.Option("--why", metavar="DOC", help="Why documents match or not: a file of them, - or one as JSON text."),
     ] = None,
     join_documents: Annotated[
-        list[str] | None, typer.Option("--join-documents", metavar="FILE", help="Earlier documents, for --why.")
+        list[str] | None,
+        typer.Option("--join-documents", metavar="FILE", help="Earlier documents, for --why; may be repeated."),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="text|json", help="How to write.")] = "text",
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,8 @@ def schema_or_stop(arguments: Sequence[str], findings: terminal.Findings) -> Sch
 
 
 def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) -> None:
-    """Reads earlier documents into the set's store.
+    """Reads earlier documents into the set's store, by their suffixes: `options.format` is that of other documents, and
+    goes only where a suffix says nothing.
 
     Raises:
         InputError, MalformedError: as `read_documents`.
@@ -52,7 +54,7 @@ def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) 
     from profilec.cli.documents.formats import InputError, read_documents
     from profilec.values.kinds import DocumentError
 
-    for chunk in read_documents(paths, options):
+    for chunk in read_documents(paths, replace(options, suffix_first=True)):
         try:
             profile_set.documents.extend(chunk.documents)
         except DocumentError as error:

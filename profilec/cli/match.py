@@ -1,8 +1,8 @@
 """`profilec match FILE.prof... DOCS`: which profiles each document matches, as a stream.
 
 In: profiles, or an image of them, and documents (`documents/`). Out: one result a document, in input order, written
-as soon as its chunk is matched. With `--process` each document joins the store after it was
-matched, so that quantifiers range over the stream's own past.
+as soon as its chunk is matched. Quantifiers range over the store: the documents of `--join-documents`, and with
+`--process` those of the stream, each of which joins the store after it was matched.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ def match(
     format_: Annotated[str, typer.Option("--format", metavar="ndjson|json|csv", help="How to write.")] = "ndjson",
     input_format: Annotated[
         str | None,
-        typer.Option("--input-format", metavar="ndjson|json|csv|parquet", help="How to read; else by the suffix."),
+        typer.Option(
+            "--input-format", metavar="ndjson|json|csv|parquet|arrow", help="How to read; else by the suffix."
+        ),
     ] = None,
     only_matches: Annotated[bool, typer.Option("--only-matches", help="Leave out what matches no profile.")] = False,
     process: Annotated[
         bool, typer.Option("--process", help="Each document is an earlier document to those after it.")
     ] = False,
     join_documents: Annotated[
-        list[str] | None, typer.Option("--join-documents", metavar="FILE", help="Earlier documents; may be repeated.")
+        list[str] | None,
+        typer.Option("--join-documents", metavar="FILE", help="Earlier documents, oldest first; may be repeated."),
     ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
     index: Annotated[

@@ -32,6 +32,13 @@ class Row(NamedTuple):
     times: float | None = None
 
 
+class Skipped(NamedTuple):
+    """A figure that is not measured, and why."""
+
+    name: str
+    reason: str
+
+
 def seconds(run: Callable[[], Any], repeat: int = 1) -> float:
     """The best of some runs, by the clock on the wall."""
     best = float("inf")

@@ -1,6 +1,6 @@
 """`make bench`: runs the benchmarks of this folder, prints a table for each, writes CSV and PNG.
 
-In: modules `bench_NAME.py`, each with `TITLE` and `rows(quick) -> Iterator[Row]`, or `rows(quick, large)`.
+In: modules `bench_NAME.py`, each with `TITLE` and `rows(quick) -> Iterator[Row | Skipped]`, or `rows(quick, large)`.
 Out: tables on standard output and `bench-results/NAME.csv` and `.png` (the picture where matplotlib is there); of
 --quick, in `bench-results/quick/`.
 
@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
-from figures import Row, results_folder  # noqa: E402  (the folder is no package)
+from figures import Row, Skipped, results_folder  # noqa: E402  (the folder is no package)
 
 
 def main() -> None:
@@ -44,9 +44,12 @@ def main() -> None:
         _write_picture(results / f"{name}.png", module.TITLE, rows)
 
 
-def _shown(rows: Iterator[Row]) -> Iterator[Row]:
-    """Passes rows on, each printed as soon as it is measured."""
+def _shown(rows: Iterator[Row | Skipped]) -> Iterator[Row]:
+    """Passes rows on, each printed as soon as it is measured; of what is skipped the reason is printed, and no more."""
     for row in rows:
+        if isinstance(row, Skipped):
+            print(f"  {row.name}: skipped, {row.reason}", flush=True)
+            continue
         told = f"  {row.name:<58} {row.value:12,.2f} {row.unit:<4}{_ratio(row)}{_verdict(row)}"
         print(told.rstrip(), flush=True)
         yield row

@@ -131,6 +131,108 @@ def test_process_makes_the_stream_its_own_past(profilec: Runs, write: Writes) ->
     assert results(run) == [(0, []), (1, ["new"]), (2, [])]
 
 
+@pytest.fixture
+def new(write: Writes) -> str:
+    return str(write("new.prof", "PROFILE new WHERE NOT EXISTS d (d.isbn = isbn);").name)
+
+
+@pytest.mark.parametrize("name", ["past.ndjson", "past.json", "past.csv", "past.parquet", "past.arrow", "past.arrows"])
+def test_earlier_documents_in_every_format(profilec: Runs, new: str, write: Writes, name: str) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path, table = write(name, ""), pa.table({"isbn": [1, 2]})
+    match path.suffix:
+        case ".csv":
+            path.write_text("isbn\n1\n2\n")
+        case ".parquet":
+            parquet.write_table(table, path)
+        case ".arrow" | ".arrows":
+            make = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+            with make(str(path), table.schema) as writer:
+                writer.write_table(table)
+        case _:
+            path.write_text('{"isbn": 1}\n{"isbn": 2}\n')
+    write("later.ndjson", '{"isbn": 4}\n')
+    run = profilec(
+        "match", new, "--join-documents", name, "--join-documents", "later.ndjson", "--input-format", "csv",
+        stdin="isbn\n2\n3\n4\n",
+    )  # fmt: skip
+    assert (results(run), run.err, run.status) == ([(0, []), (1, ["new"]), (2, [])], "", 0)
+
+
+def test_input_format_is_that_of_earlier_documents_whose_suffix_says_nothing(
+    profilec: Runs, new: str, write: Writes
+) -> None:
+    write("docs.txt", "isbn\n1\n2\n")
+    run = profilec("match", new, "docs.txt", "--join-documents", "-", "--input-format", "csv", stdin="isbn\n1\n")
+    assert results(run) == [(0, []), (1, ["new"])]
+
+
+def test_process_goes_on_from_earlier_documents(profilec: Runs, write: Writes) -> None:
+    write("high.prof", "PROFILE high WHERE FORALL d (d.bid < bid); PROFILE again WHERE EXISTS d LAST 1 (d.bid = bid);")
+    write("past.ndjson", '{"bid": 5}\n{"bid": 7}\n')
+    bids = "".join(f'{{"bid": {bid}}}\n' for bid in (7, 6, 8, 8, 9))
+    run = profilec("match", "high.prof", "--join-documents", "past.ndjson", "--process", stdin=bids)
+    assert results(run) == [(0, ["again"]), (1, []), (2, ["high"]), (3, ["again"]), (4, ["high"])]
+    run = profilec("match", "high.prof", "--join-documents", "past.ndjson", stdin=bids)
+    assert results(run) == [(0, ["again"]), (1, []), (2, ["high"]), (3, ["high"]), (4, ["high"])]
+
+
+@pytest.mark.parametrize("process", [[], ["--process"]])
+def test_earlier_document_that_is_refused_is_named_and_the_others_are_loaded(
+    profilec: Runs, new: str, write: Writes, process: list[str]
+) -> None:
+    deep = '{"isbn": 3, "y": ' + "[" * 900 + "]" * 900 + "}"
+    write("past.ndjson", f'{{"isbn": 1}}\n{{"isbn"\n{deep}\n{{"isbn": 2}}\n')
+    arguments = ("match", new, "--join-documents", "past.ndjson", *process)
+    run = profilec(*arguments, stdin="".join(f'{{"isbn": {isbn}}}\n' for isbn in (1, 2, 3)))
+    assert results(run) == [(0, []), (1, []), (2, ["new"])]
+    syntax, depth = run.err.splitlines()
+    assert syntax.startswith("past.ndjson:2:8: error: malformed record: ")
+    assert depth == "past.ndjson:3: error: malformed record: attribute 'y' is nested too deeply"
+    assert run.status == 1
+    run = profilec(*arguments, "--strict", stdin='{"isbn": 4}\n')
+    assert (run.out, run.err, run.status) == ("", f"{syntax}\n", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.ndjson", None, "none.ndjson: No such file or directory"),
+        ("past.csv", "isbn,isbn\n1,2\n", "past.csv: two columns are named 'isbn'"),
+        ("past.parquet", "isbn", "past.parquet: "),
+        ("past.arrow", "isbn", "past.arrow: "),
+        ("past.arrow", "ARROW1 and no more", "past.arrow: "),
+        ("past.arrow", "", "past.arrow: "),
+    ],
+)
+def test_earlier_documents_that_cannot_be_read(
+    profilec: Runs, new: str, write: Writes, name: str, content: str | None, message: str
+) -> None:
+    if content is not None:
+        write(name, content)
+    run = profilec("match", new, "--process", "--join-documents", name, stdin='{"isbn": 1}\n')
+    assert run.err.startswith(f"error: {message}")
+    assert "Traceback" not in run.err
+    assert (run.out, run.status) == ("", 2)
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_arrow_from_a_pipe(profilec: Runs, profiles: str, kind: str) -> None:
+    import pyarrow as pa
+
+    table = pa.Table.from_pylist([json.loads(line) for line in DOCUMENTS.splitlines()] * 3_000)
+    sink = pa.BufferOutputStream()
+    with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(sink, table.schema) as writer:
+        writer.write_table(table)
+        writer.write_table(table.slice(0, 1))
+    run = profilec("match", profiles, "-", "--only-matches", stdin=sink.getvalue().to_pybytes())
+    assert len(run.lines) == 6_001
+    assert results(run)[-1] == (9_000, MATCHES[0][1])
+    assert (run.err, run.status) == ("", 0)
+
+
 def test_attributes_that_the_schema_does_not_know(profilec: Runs, write: Writes) -> None:
     write("s.prof", "SCHEMA (price NUMBER, user RECORD(name STRING)); PROFILE p WHERE price < 10;")
     run = profilec("match", "s.prof", stdin='{"prise": 1}\n{"prise": 1, "price": 2, "user": {}}\n')
@@ -171,7 +273,10 @@ def test_profiles_with_errors(profilec: Runs, write: Writes) -> None:
         (["shop.prof", "none.ndjson"], "none.ndjson: No such file or directory"),
         (["none.prof", "-"], "none.prof: no such file or folder"),
         (["shop.prof", "-", "--format", "xml"], "--format is one of ndjson, json, csv, not 'xml'"),
-        (["shop.prof", "-", "--input-format", "xml"], "--input-format is one of ndjson, json, csv, parquet, not 'xml'"),
+        (
+            ["shop.prof", "-", "--input-format", "xml"],
+            "--input-format is one of ndjson, json, csv, parquet, arrow, not 'xml'",
+        ),
         (["shop.prof", "bad.parquet"], "bad.parquet: "),
         (["shop.prof", "twice.csv"], "twice.csv: two columns are named 'a'"),
         (["shop.prof", "docs.ndjson.gz"], "docs.ndjson.gz: this is compressed; unpack it and pass `-`"),

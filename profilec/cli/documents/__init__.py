@@ -1,4 +1,4 @@
-"""Reading documents for the command line: NDJSON, JSON, CSV and Parquet, as a stream of chunks.
+"""Reading documents for the command line: NDJSON, JSON, CSV, Parquet and Arrow, as a stream of chunks.
 
 In: files and standard input. Out: `chunks.Chunk`, in input order, each holding as much as is
 worth one batch. Memory is bounded by the chunk and by the longest record, never by the input.
@@ -8,6 +8,7 @@ worth one batch. Memory is bounded by the chunk and by the longest record, never
     json_values.py  an array of records, or records one after the other
     csv_rows.py     CSV and TSV: rows under a header
     parquet.py      Parquet: batches of columns
+    arrow.py        Arrow's own files and streams
     json_text.py    one record's text -> its document
     chunks.py       records -> numbered chunks; what happens to a malformed one
 

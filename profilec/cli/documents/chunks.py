@@ -6,7 +6,7 @@ nothing more just now. Out: chunks of at most CHUNK_RECORDS records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -45,8 +45,8 @@ Item: TypeAlias = Record | Malformed | None
 class Chunk:
     """Documents that are matched together.
 
-    `numbers` are their numbers in the whole input, `lines` their lines (rows, from 1, in a
-    Parquet file) in the file `name`; both ascend and are as long as `documents`.
+    `numbers` are their numbers in the whole input, `lines` their lines (rows, from 1, where the file
+    holds columns) in the file `name`; both ascend and are as long as `documents`.
     """
 
     name: str
@@ -66,6 +66,10 @@ class Chunk:
 
         frame = frame_of(self.documents, 0, self.documents.num_rows)
         return frame.rows(frame.columns)
+
+
+class DamagedError(ValueError):
+    """A file of columns that is not of its format, or that is damaged."""
 
 
 class MalformedError(Exception):
@@ -128,3 +132,15 @@ def chunked(items: Iterator[Item], name: str, tally: Tally) -> Iterator[Chunk]:
             tally.malformed(name, item.line, item.message, item.column)
     if documents:
         yield Chunk(name, numbers, lines, documents)
+
+
+def batched(batches: Iterable[pa.RecordBatch], name: str, tally: Tally) -> Iterator[Chunk]:
+    """The rows of one file of columns, numbered on from those before; a long batch is cut."""
+    row = 1
+    for batch in batches:
+        for start in range(0, batch.num_rows, CHUNK_RECORDS):
+            part = batch.slice(start, CHUNK_RECORDS)
+            n = part.num_rows
+            yield Chunk(name, range(tally.n_records, tally.n_records + n), range(row, row + n), part)
+            tally.n_records += n
+            row += n

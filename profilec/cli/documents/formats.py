@@ -2,7 +2,7 @@
 
 The format is the one that the user names, or else the suffix's; standard input and other
 suffixes are looked into, and are NDJSON unless they begin like an array, an object over several
-lines or a Parquet file. A file called `.json` may hold any of these.
+lines or a file of columns. A file called `.json` may hold any of these.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from profilec.cli.documents.chunks import Chunk, Tally, chunked
+from profilec.cli.documents.arrow import FILE_MAGIC, STREAM_MAGIC, read_arrow
+from profilec.cli.documents.chunks import Chunk, DamagedError, Tally, chunked
 from profilec.cli.documents.csv_rows import HeaderError, read_csv
 from profilec.cli.documents.json_lines import BOM, read_json_lines
 from profilec.cli.documents.json_values import read_json_values
-from profilec.cli.documents.parquet import DamagedError, read_parquet
+from profilec.cli.documents.parquet import read_parquet
 
 if TYPE_CHECKING:
     from profilec.values.types import Schema
 
-FORMATS = ("ndjson", "json", "csv", "parquet")
+FORMATS = ("ndjson", "json", "csv", "parquet", "arrow")
 _SUFFIXES = {
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
@@ -32,6 +33,9 @@ _SUFFIXES = {
     ".tsv": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
 }
 _BUFFER_BYTES = 1 << 20
 _PARQUET_MAGIC = b"PAR1"
@@ -47,7 +51,8 @@ class InputError(Exception):
 class Input:
     """How documents are to be read.
 
-    `format` is one of FORMATS, or None to be found out; `warn` is told once of each attribute
+    `format` is one of FORMATS, or None to be found out; of files whose suffix says it, `suffix_first` finds
+    it out all the same; `warn` is told once of each attribute
     that the schema does not know; `advance` is told how many bytes of how many are read of a file.
     """
 
@@ -56,6 +61,7 @@ class Input:
     format: str | None = None
     schema: Schema | None = None
     advance: Callable[[int, int], None] = lambda done, total: None
+    suffix_first: bool = False
 
 
 def read_documents(paths: Iterable[str], options: Input) -> Iterator[Chunk]:
@@ -104,9 +110,10 @@ def _open(path: str) -> AbstractContextManager[BinaryIO]:
 def _read(stream: BinaryIO, name: str, suffix: str, options: Input, unknown: _UnknownAttributes) -> Iterator[Chunk]:
     if stream.peek(1).startswith(_COMPRESSED):  # type: ignore[attr-defined]
         raise InputError(f"{name}: this is compressed; unpack it and pass `-`, as in `gzip -dc … | profilec match … -`")
-    format_ = options.format or _SUFFIXES.get(suffix) or _look(stream)
-    if format_ == "parquet":
-        yield from read_parquet(stream, name, options.tally, columns=unknown.columns)
+    format_ = _format(stream, suffix, options)
+    if format_ in ("parquet", "arrow"):
+        read = read_parquet if format_ == "parquet" else read_arrow
+        yield from read(stream, name, options.tally, columns=unknown.columns)
         return
     strict = options.tally.strict
     match format_:
@@ -130,11 +137,20 @@ def _read(stream: BinaryIO, name: str, suffix: str, options: Input, unknown: _Un
         yield chunk
 
 
+def _format(stream: BinaryIO, suffix: str, options: Input) -> str:
+    given = options.format
+    if options.suffix_first and suffix in (*_SUFFIXES, ".json"):
+        given = None
+    return given or _SUFFIXES.get(suffix) or _look(stream)
+
+
 def _look(stream: BinaryIO) -> str:
-    """The format of a stream, from what its buffer holds: `parquet`, `json` or `ndjson`."""
+    """The format of a stream, from what its buffer holds: `parquet`, `arrow`, `json` or `ndjson`."""
     head: bytes = stream.peek(1).removeprefix(BOM)  # type: ignore[attr-defined]
     if head.startswith(_PARQUET_MAGIC):
         return "parquet"
+    if head.startswith((FILE_MAGIC, STREAM_MAGIC)):
+        return "arrow"
     head = head.lstrip()
     if head.startswith(b"["):
         return "json"
