@@ -27,11 +27,13 @@ _NUMBERS = ("int", "uint", "double")
 class NewDocument:
     """The new document: what expressions over it are, each found once."""
 
-    __slots__ = ("_asked", "document")
+    __slots__ = ("_asked", "document", "groups")
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self._asked: dict[int, Asked] = {}
+        self.groups: dict[tuple[int, ...], int] = {}
+        """The groups of the store that it has been found to belong to, by who asked."""
 
     def asked(self, program: Program) -> Asked:
         """The value of an expression. (By the identity of the program: a table of joins keeps each once.)"""

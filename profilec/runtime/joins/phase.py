@@ -87,10 +87,10 @@ class JoinAnswers:
 
     def holds(self, join: int) -> bool:
         """The truth of one."""
-        row = int(self._phase.table.row_of_term[join])
-        if not self._asked[row]:
+        row = self._phase.table.row_of_term.item(join)
+        if not self._asked.item(row):
             self._ask([row])
-        return bool(self._truths[join])
+        return self._truths.item(join)
 
     def _ask(self, rows: Iterable[int]) -> None:
         for row in rows:

@@ -28,7 +28,7 @@ from profilec.runtime.program import Program, run
 from profilec.runtime.store.columns import OTHER, Asked, Column
 from profilec.runtime.store.documents import DocumentStore
 from profilec.runtime.store.groups import NO_GROUP, GroupIndex, Summary
-from profilec.values.compare import NEGATED_OPERATOR, order
+from profilec.values.compare import NEGATED_OPERATOR
 from profilec.values.dates import add_interval
 from profilec.values.kinds import Date, Kind, Timestamp, Value
 
@@ -110,6 +110,8 @@ class Probe:
         self._rest = conjunction.rest
         self._keys = [operands[id(key)] for key in conjunction.keys]
         self._columns = [store.column(_old(key)) for key in conjunction.keys]
+        self._name: tuple[int, ...] = ()
+        """What probes share that ask for the same group."""
         comparisons = conjunction.comparisons
         self._tests = [
             _Test(store.column(_old(one)), one.operator, operands[id(one)], one.or_other)
@@ -123,6 +125,7 @@ class Probe:
         """Whether some document satisfies it; not where a comparison is open."""
         if self.strategy in (EXTREME, HASH, KEYED, WALK):
             self._groups = store.groups([_old(key) for key in conjunction.keys], conjunction.filter)
+            self._name = id(self._groups), *(id(key.new or key.constant) for key in self._keys)
             if comparisons and self.strategy != WALK:
                 self._summarized = store.column(_old(comparisons[0]))
             self.ask = self._walk if self.strategy == WALK else self._summary
@@ -214,6 +217,10 @@ class Probe:
             least, greatest = (side.array[groups[chosen]] for side in (extremes.least, extremes.greatest))
             key = asked.keys[chosen]
             low, high = column.keys.array[least], column.keys.array[greatest]
+            if test.operator == "!=":
+                codes = _codes_of_many(test.operand, column, new)[chosen]
+                holds[chosen] |= (least != greatest) | (least != codes)
+                continue
             holds[chosen] |= _EXTREMES_HOLD[test.operator](low, high, key)
             in_doubt = ((low == key) & ~(column.is_exact.array[least] & asked.is_exact[chosen])) | (
                 (high == key) & ~(column.is_exact.array[greatest] & asked.is_exact[chosen])
@@ -223,18 +230,43 @@ class Probe:
         return holds
 
     def _group(self, new: NewDocument) -> int:
-        assert self._groups is not None
-        codes = [column.code_of(key.of(new).value) for column, key in zip(self._columns, self._keys, strict=True)]
-        return self._groups.group_of(codes)
+        known = new.groups.get(self._name)
+        if known is None:
+            assert self._groups is not None
+            codes = [column.code_of(key.of(new).value) for column, key in zip(self._columns, self._keys, strict=True)]
+            known = new.groups[self._name] = self._groups.group_of(codes)
+        return known
 
     def _summary(self, new: NewDocument) -> bool:
-        if not self._tests:
-            group = self._group(new)
-            assert self._groups is not None
-            return group != NO_GROUP and bool(self._groups.n_documents[group])
-        values = self.values(new)
-        (test,) = self._tests
-        return _some_holds(values, test.operator, test.or_other, test.operand.of(new))
+        groups = self._groups
+        assert groups is not None
+        group = self._group(new)
+        n = 0 if group == NO_GROUP else groups.n_documents.item(group)
+        if not n or not self._tests:
+            return bool(n)
+        (test,), column = self._tests, self._summarized
+        assert column is not None
+        summary = groups.summaries.get(id(column)) or groups.summary(column, self._store.is_alive)
+        if group in summary.outdated:
+            self._renew(summary, group)
+        asked = test.operand.of(new)
+        extremes = summary.by_kind.get(asked.kind) if asked.compares else None
+        of_kind = extremes.n.item(group) if extremes is not None and group < extremes.n.n else 0
+        if test.or_other and of_kind < n:
+            return True
+        if extremes is None or not of_kind:
+            return False
+        match test.operator:
+            case "<" | "<=":
+                sign = column.sign(extremes.least.item(group), asked)
+                return sign < 0 or (sign == 0 and test.operator == "<=")
+            case ">" | ">=":
+                sign = column.sign(extremes.greatest.item(group), asked)
+                return sign > 0 or (sign == 0 and test.operator == ">=")
+            case "!=":
+                least, greatest = extremes.least.item(group), extremes.greatest.item(group)
+                return least != greatest or column.sign(least, asked) != 0
+        return False  # OTHER
 
     def _walk(self, new: NewDocument) -> bool:
         group = self._group(new)
@@ -245,7 +277,7 @@ class Probe:
         tests = [(test.column, test.operator, test.operand.of(new), test.or_other) for test in self._tests]
         for serial in groups.newest_first(group, store.is_alive, store.first_of_last(self._last)):
             for column, operator, asked, or_other in tests:
-                if not column.holds(int(column.codes[serial]), operator, asked, or_other):
+                if not column.holds(column.codes.item(serial), operator, asked, or_other):
                     break
             else:
                 if self._rest is None or run(self._rest, new.document, store.document(serial)) is True:
@@ -301,7 +333,6 @@ _EXTREMES_HOLD: dict[str, Callable[[Any, Any, Any], Any]] = {
     "<=": lambda low, high, key: low <= key,
     ">": lambda low, high, key: high > key,
     ">=": lambda low, high, key: high >= key,
-    "!=": lambda low, high, key: (low != key) | (high != key),
 }
 
 
@@ -331,27 +362,3 @@ _FEW_TO_SCAN = 50_000
 def _old(comparison: Comparison) -> Program:
     assert comparison.old is not None
     return comparison.old
-
-
-def _some_holds(values: Values, operator: str, or_other: bool, asked: Asked) -> bool:
-    """Whether some of the documents has `value operator asked`."""
-    n, least, greatest = (0, None, None)
-    if asked.compares:
-        n, least, greatest = values.by_kind.get(asked.kind, (0, None, None))
-    if or_other and n < values.n:
-        return True
-    if not n or operator == OTHER:
-        return False
-    sign = _sign(least, asked)
-    if operator in ("<", "<="):
-        return sign < 0 or (sign == 0 and operator == "<=")
-    if operator in (">", ">="):
-        sign = _sign(greatest, asked)
-        return sign > 0 or (sign == 0 and operator == ">=")
-    return sign != 0 or _sign(greatest, asked) != 0
-
-
-def _sign(value: Value, asked: Asked) -> int:
-    sign = order(value, asked.value)
-    assert sign is not None
-    return sign

@@ -32,15 +32,12 @@ _TYPES = (bool, int, float, Decimal, str, Date, Timestamp)
 class Asked:
     """A value of the new document as columns are asked about it."""
 
-    __slots__ = ("is_exact", "key", "kind", "value")
+    __slots__ = ("compares", "is_exact", "key", "kind", "value")
 
     def __init__(self, value: Value) -> None:
         self.value = value
         self.kind, self.key, self.is_exact = order_key64(value)
-
-    @property
-    def compares(self) -> bool:
-        return self.kind is not Kind.NULL and self.kind is not Kind.OPAQUE
+        self.compares = self.kind is not Kind.NULL and self.kind is not Kind.OPAQUE
 
 
 class Column:
@@ -97,17 +94,17 @@ class Column:
 
     def is_less(self, one: int, other: int) -> bool:
         """Whether the value of a code is less than that of another of its kind."""
-        left, right = self.keys[one], self.keys[other]
-        if left != right or (self.is_exact[one] and self.is_exact[other]):
+        left, right = self.keys.item(one), self.keys.item(other)
+        if left != right or (self.is_exact.item(one) and self.is_exact.item(other)):
             return bool(left < right)
         return bool(order_key(self.values[one]) < order_key(self.values[other]))
 
     def sign(self, code: int, asked: Asked) -> int:
         """-1, 0, 1 as the code's value is less than, equal to, greater than what is asked, which is of its kind."""
-        key = int(self.keys[code])
+        key = self.keys.item(code)
         if key != asked.key:
             return -1 if key < asked.key else 1
-        if asked.is_exact and self.is_exact[code]:
+        if asked.is_exact and self.is_exact.item(code):
             return 0
         sign = order(self.values[code], asked.value)
         assert sign is not None
@@ -116,7 +113,7 @@ class Column:
     def holds(self, code: int, operator: str, asked: Asked, or_other: bool) -> bool:
         """The truth of `value of code, operator, what is asked`; `or_other` is what is said where they do not
         compare."""
-        if not asked.compares or self.kinds[code] != asked.kind:
+        if not asked.compares or self.kinds.item(code) != asked.kind:
             return or_other
         return operator != OTHER and sign_satisfies(operator, self.sign(code, asked))
 

@@ -134,7 +134,7 @@ class GroupIndex:
         """The group of documents with these codes; NO_GROUP where there is none."""
         if len(codes) == 1:
             (code,) = codes
-            return int(self._of_code[code]) if 0 <= code < self._of_code.n else NO_GROUP
+            return self._of_code.item(code) if 0 <= code < self._of_code.n else NO_GROUP
         return self._of_codes.get(tuple(codes), NO_GROUP) if codes else 0
 
     def groups_of(self, codes: Sequence[Int32]) -> Int32:
@@ -182,11 +182,11 @@ class GroupIndex:
     def newest_first(self, group: int, is_alive: Growing, first: int = 0) -> Iterator[int]:
         """The serials of a group's documents, down to `first`."""
         before = self._before
-        serial = int(self._last[group])
+        serial = self._last.item(group)
         while serial >= first:
-            if is_alive[serial]:
+            if is_alive.item(serial):
                 yield serial
-            serial = int(before[serial])
+            serial = before.item(serial)
 
     def renew(self, summary: Summary, group: int, is_alive: Growing) -> None:
         """Looks for the extremes of a group anew."""

@@ -29,6 +29,10 @@ class Growing:
     def __setitem__(self, place: Any, value: Any) -> None:
         self._room[place] = value
 
+    def item(self, place: int) -> Any:
+        """An element as Python has it. PERF: half the time of indexing, which makes an object of numpy's first."""
+        return self._room.item(place)
+
     def append(self, value: Any) -> None:
         place = self.n
         self.resize(place + 1)
