@@ -258,11 +258,12 @@ class ProfileSet:
         begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
         if not begins:
             self._whole()
+        order = self._parts.options.phase_order
         with self._preparing:
             if begins:
-                self._first = self._first or Executor(self._image, "scan")
+                self._first = self._first or Executor(self._image, "scan", order)
                 return self._first
-            self._final = self._final or Executor(self._image, self.plan.matcher)
+            self._final = self._final or Executor(self._image, self.plan.matcher, order)
             return self._final
 
     def _whole(self) -> SetParts:

@@ -191,20 +191,21 @@ def _contradictions(parts: SetParts) -> Iterator[str]:
         yield "places.file numbers files that there are not"
     yield from _id_faults(table)
     image.check()
-    if image.tree is not None:
-        yield from _tree_faults(image, image.tree)
+    for name, tree in (("tree", image.tree), ("join_tree", image.join_tree)):
+        if tree is not None:
+            yield from _tree_faults(image, tree, name)
 
 
-def _tree_faults(image: Image, tree: Tree) -> Iterator[str]:
+def _tree_faults(image: Image, tree: Tree, name: str) -> Iterator[str]:
     """Kernels read a tree without looking where."""
     from profilec.runtime.matchers.betree.sound import fault
 
     special = tree.special
     if len(special) and (special.min() < 0 or special.max() >= image.n_entries):
-        yield "tree.special names entries that there are not"
+        yield f"{name}.special names entries that there are not"
     position = fault(tree.data, len(tree.words), len(special), image.n_ranks, image.n_profiles)
     if position >= 0:
-        yield f"tree.data is no tree at {position}"
+        yield f"{name}.data is no tree at {position}"
 
 
 def _id_faults(table: ProfileTable) -> Iterator[str]:

@@ -17,19 +17,21 @@ from profilec.planner.rules import RULES
 
 MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
 INDEXES = ("interval",)
+PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
-NAMES = ("index", "matcher", "max_cap", "rules", *_LIMITS)
+NAMES = ("index", "matcher", "max_cap", "phase_order", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`matcher`, `index` and `max_cap` are None or empty where the planner chooses; `rules` is None for all."""
+    """What is None or empty is the planner's choice; of `rules`, None is all."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
     rules: frozenset[str] | None = None
     limits: Limits = field(default_factory=Limits)
     max_cap: int | None = None
+    phase_order: str | None = None
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -53,7 +55,10 @@ class Options:
         if max_cap is not None and (index or (matcher or "betree").partition(":")[0] != "betree"):
             raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
         limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
-        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap)
+        phase_order = given.get("phase_order")
+        if phase_order is not None:
+            _known("phase order", phase_order, PHASE_ORDERS)
+        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap, phase_order)
 
     @property
     def leaves_matcher(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from profilec.runtime.columns import n_rows_of
 from profilec.runtime.decide import Decider, Decision
-from profilec.runtime.encode import SparseBatch
+from profilec.runtime.encode import SparseBatch, SparseDocument
 from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
+from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.joins.new import NewDocuments
+from profilec.runtime.joins.order import JOIN_FIRST, PhaseOrder
 from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
@@ -52,37 +54,39 @@ class Matcher(Protocol):
         ...
 
 
-def _betree(image: Image) -> Matcher:
+def _betree(image: Image, joined: bool) -> Matcher:
     from profilec.runtime.matchers.betree.matcher import BETreeMatcher
 
-    return BETreeMatcher(image)
+    return BETreeMatcher(image, image.join_tree if joined else image.tree)
 
 
-def _bitmap(image: Image) -> Matcher:
+def _bitmap(image: Image, joined: bool) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
     from profilec.runtime.matchers.candidates import CandidateMatcher
 
-    return CandidateMatcher(image, BitmapMatcher(image))
+    return CandidateMatcher(image, BitmapMatcher(image), asks_joins_alone(image) == joined)
 
 
-def _scan(image: Image) -> Matcher:
+def _scan(image: Image, joined: bool) -> Matcher:
     from profilec.runtime.matchers.candidates import CandidateMatcher
     from profilec.runtime.matchers.scan import ScanMatcher
 
-    return CandidateMatcher(image, ScanMatcher(image))
+    return CandidateMatcher(image, ScanMatcher(image), asks_joins_alone(image) == joined)
 
 
 _FEW = 32
 _MAX_TRUTHS = 8_000_000
 
-MATCHERS: dict[str, Callable[[Image], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
+MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
+"""What finds the entries of an image that ask joins alone, or the others."""
 
 
 class Executor:
     """Matches documents against one image. Safe to use from several threads."""
 
-    def __init__(self, image: Image, matcher: str = "betree") -> None:
+    def __init__(self, image: Image, matcher: str = "betree", phase_order: str | None = None) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
+        `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less.
 
         Raises ValueError where there is no such matcher.
         """
@@ -90,10 +94,18 @@ class Executor:
         if make is None:
             raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
-        self._matcher = make(image)
+        self._matcher = make(image, False)
         self._encoder = encoder_of(image)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image)
+        self._joined: Matcher | None = None
+        """What finds the entries that ask joins alone; None where there are none."""
+        if self._decider.joins is not None and self._decider.joins.literals.alone.any():
+            self._joined = make(image, True)
+            literals = self._decider.joins.literals
+            self._order = PhaseOrder(
+                phase_order, len(self._decider.joins.table.rows), len(literals.used), int(literals.alone.sum())
+            )
         self._has_tree = make is _betree
         self._profiles_of = image.entry_profile_off.data, image.entry_profiles.data
         self._overlap: Overlap | None = None
@@ -116,14 +128,36 @@ class Executor:
         """
         slots, ranks, n_slots = self._encode(document)
         profiles, entries = self._matcher.match(slots, ranks, n_slots)
-        if len(entries):
-            with self._reading(store) as earlier:
-                decision = self._decision(slots[:n_slots], ranks[:n_slots], document, earlier)
-                profiles = self._with(profiles, decision.holding(entries))
-        return profiles
+        if not len(entries) and self._joined is None:
+            return profiles
+        with self._reading(store) as earlier:
+            joins = self._decider.joins
+            answers = None if joins is None or earlier is None else JoinAnswers(joins, lambda: document, earlier)
+            decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, answers)
+            entries = decision.holding(entries)
+            if self._joined is not None and answers is not None and earlier is not None:
+                found = self._both_phases(self._joined, decision, answers, (slots, ranks, n_slots), len(earlier))
+                entries = np.concatenate((entries, found))
+        return self._with(profiles, entries)
+
+    def _both_phases(
+        self, joined: Matcher, decision: Decision, answers: JoinAnswers, document: SparseDocument, n_documents: int
+    ) -> Int32:
+        """The entries that ask joins alone and hold, by the order of phases that costs less."""
+        if self._order.choose(n_documents) == JOIN_FIRST:
+            entries = answers.joined()
+            self._order.saw_held(len(entries))
+            return decision.satisfying(entries)
+        n_before = answers.n_asked
+        _, entries = joined.match(*document)
+        held = decision.holding(entries)
+        self._order.saw_survivors(len(entries), answers.n_asked - n_before)
+        return held
 
     def count(self, document: Document, store: _Store = None) -> int:
         """How many profiles match; without naming them where none needs Python."""
+        if self._joined is not None:
+            return len(self.match(document, store))
         slots, ranks, n_slots = self._encode(document)
         n, entries = self._matcher.count(slots, ranks, n_slots)
         return len(self.match(document, store)) if len(entries) else n
@@ -132,11 +166,7 @@ class Executor:
         """Whether some profile matches."""
         slots, ranks, n_slots = self._encode(document)
         n, entries = self._matcher.count(slots, ranks, n_slots)
-        if n or not len(entries):
-            return n > 0
-        with self._reading(store) as earlier:
-            decision = self._decision(slots[:n_slots], ranks[:n_slots], document, earlier)
-            return any(len(decision.holding(entries[place : place + 1])) for place in range(len(entries)))
+        return n > 0 or ((len(entries) > 0 or self._joined is not None) and len(self.match(document, store)) > 0)
 
     def match_batch(
         self, documents: Any, store: _Store = None, threads: int | None = None
@@ -183,50 +213,67 @@ class Executor:
 
     def _match_encoded(self, batch: SparseBatch, store: DocumentStore | None) -> tuple[NDArray[np.int64], Int32]:
         off, profiles, handed_off, handed = self._matcher.match_batch(batch.doc_off, batch.doc_slots, batch.doc_ranks)
-        if not len(handed):
-            return off, profiles
-        with self._deciding if self._decider.joins is not None else nullcontext():
-            return self._decide_batch(batch, off, profiles, handed_off, handed, store)
-
-    def _decision(self, slots: Int32, ranks: Int32, document: Document, store: DocumentStore | None) -> Decision:
-        joins = self._decider.joins
-        answers = None if joins is None or store is None else JoinAnswers(joins, lambda: document, store)
-        return Decision(self._decider, slots, ranks, lambda: document, answers)
-
-    def _decide_batch(
-        self,
-        batch: SparseBatch,
-        off: NDArray[np.int64],
-        profiles: Int32,
-        handed_off: NDArray[np.int64],
-        handed: Int32,
-        store: DocumentStore | None,
-    ) -> tuple[NDArray[np.int64], Int32]:
-        """The profiles of a batch, and those of the entries handed back that hold."""
         joins = self._decider.joins
         if joins is None or store is None:
-            documents, entries = self._held(batch, handed_off, handed, None, 0)
-            return self._merged(off, profiles, documents, entries)
+            if not len(handed):
+                return off, profiles
+            return self._merged(off, profiles, [self._held(batch, handed_off, handed, None, 0)])
         # A truth for each document and term: so many documents at a time that these are a few million.
         size = max(1, _MAX_TRUTHS // max(1, joins.table.n_terms))
-        found = []
-        for start in range(0, len(batch), size):
-            stop = min(start + size, len(batch))
-            new = NewDocuments(stop - start, batch.frame(start, stop), partial(_document, batch, start))
-            answers = BatchAnswers(joins, new, store)
-            own = handed[handed_off[start] : handed_off[stop]]
-            answers.ask(own)
-            cut = handed_off[start : stop + 1] - handed_off[start]
-            documents = np.repeat(np.arange(stop - start), np.diff(cut))
-            alone = self._decider.needs_no_run(own)
-            holds = alone.copy()
-            holds[alone] = answers.holding(documents[alone], own[alone])
-            found.append((documents[holds] + start, own[holds]))
-            if not alone.all():
-                left = np.concatenate(([0], np.cumsum(np.bincount(documents[~alone], minlength=stop - start))))
-                found.append(self._held(batch, left, own[~alone], answers, start))
-        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return self._merged(off, profiles, documents, entries)
+        found: list[tuple[NDArray[np.int64], Int32]] = []
+        with self._deciding:
+            for start in range(0, len(batch), size):
+                stop = min(start + size, len(batch))
+                new = NewDocuments(stop - start, batch.frame(start, stop), partial(_document, batch, start))
+                answers = BatchAnswers(joins, new, store)
+                cut = handed_off[start : stop + 1]
+                documents = np.repeat(np.arange(stop - start), np.diff(cut))
+                found += self._settled(batch, start, answers, documents, handed[cut[0] : cut[-1]])
+                if self._joined is not None:
+                    found += self._joined_of_batch(self._joined, batch, start, stop, answers, len(store))
+        return self._merged(off, profiles, found)
+
+    def _joined_of_batch(
+        self, joined: Matcher, batch: SparseBatch, start: int, stop: int, answers: BatchAnswers, n_documents: int
+    ) -> list[tuple[NDArray[np.int64], Int32]]:
+        """As `_both_phases`, of the documents from `start` to before `stop`."""
+        cut = batch.doc_off[start : stop + 1]
+        slots, ranks = batch.doc_slots[cut[0] : cut[-1]], batch.doc_ranks[cut[0] : cut[-1]]
+        n = stop - start
+        if self._order.choose(n_documents) == JOIN_FIRST:
+            documents, entries = answers.joined()
+            self._order.saw_held(len(entries) / n)
+            dense = np.zeros((n, len(self.image.slots)), np.int32)
+            own = slots < dense.shape[1]  # without pseudo-slots
+            dense[np.repeat(np.arange(n), np.diff(cut))[own], slots[own]] = ranks[own]
+            holds = self._decider.tests_hold(dense, documents, entries)
+            return self._settled(batch, start, answers, documents[holds], entries[holds])
+        n_before = answers.n_asked
+        _, _, handed_off, handed = joined.match_batch(cut - cut[0], slots, ranks)
+        documents = np.repeat(np.arange(n), np.diff(handed_off))
+        held = self._settled(batch, start, answers, documents, handed)
+        self._order.saw_survivors(len(handed) / n, (answers.n_asked - n_before) / n)
+        return held
+
+    def _settled(
+        self,
+        batch: SparseBatch,
+        first: int,
+        answers: BatchAnswers,
+        documents: NDArray[np.int64],
+        entries: Int32,
+    ) -> list[tuple[NDArray[np.int64], Int32]]:
+        """Documents of the batch, and for each the entries that hold. In: entries whose rank tests hold, each for a
+        document, these numbered from `first` on and ascending."""
+        answers.ask(entries)
+        alone = self._decider.needs_no_run(entries)
+        holds = alone.copy()
+        holds[alone] = answers.holding(documents[alone], entries[alone])
+        found = [(documents[holds] + first, entries[holds])]
+        if not alone.all():
+            left = np.concatenate(([0], np.cumsum(np.bincount(documents[~alone], minlength=answers.n_documents))))
+            found.append(self._held(batch, left, entries[~alone], answers, first))
+        return found
 
     def _held(
         self, batch: SparseBatch, off: NDArray[np.int64], entries: Int32, answers: BatchAnswers | None, first: int
@@ -248,9 +295,10 @@ class Executor:
         return np.concatenate((np.zeros(0, np.int64), *documents)), np.concatenate((entries[:0], *found))
 
     def _merged(
-        self, off: NDArray[np.int64], profiles: Int32, documents: NDArray[np.int64], entries: Int32
+        self, off: NDArray[np.int64], profiles: Int32, found: list[tuple[NDArray[np.int64], Int32]]
     ) -> tuple[NDArray[np.int64], Int32]:
-        """Profiles by document, with those of entries, each of a document."""
+        """Profiles by document, with those of entries, each found for a document."""
+        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
         if not len(entries):
             return off, profiles
         more, cut = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)

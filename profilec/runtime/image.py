@@ -197,6 +197,7 @@ class Image:
     Bit test n_tests + b holds iff the truth of its source is the one wanted; a pattern asked of
     what is no string is UNKNOWN.
     `entry_access[e]`: the test by which the entry is to be found, or -1.
+    `tree` has the entries, but for those whose residual is an AND of joins: where there are such, `join_tree` has them.
     Residual r is the rows `residual_off[r] .. residual_off[r+1]` of `residual_code`, each (op, argument), over one
     truth register, whose last content is the answer:
 
@@ -228,6 +229,7 @@ class Image:
     term_names: Sequence[str] = ()
     join_names: Sequence[str] = ()
     tree: Tree | None = None
+    join_tree: Tree | None = None
 
     def __post_init__(self) -> None:
         for field_ in fields(self):

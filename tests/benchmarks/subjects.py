@@ -78,7 +78,7 @@ class Subject:
     def __init__(self, image: Image, matcher: str) -> None:
         self.name = matcher
         self._image = image
-        self._matcher = BETreeMatcher(image)
+        self._matcher = BETreeMatcher(image, image.tree)
 
     @property
     def n_bytes(self) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import profilec
+import profilec.runtime.decide as decide_module
 from profilec.runtime import execute
 from profilec.runtime.joins import probes
 from profilec.runtime.joins.nested_loop import decide
@@ -186,12 +187,19 @@ def profile(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("matcher", ["betree", "scan"])
-@pytest.mark.parametrize("seed", range(12))
-def test_a_batch_is_what_its_documents_are_alone(seed: int, matcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("order", ["constant_first", "join_first", None])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_batch_is_what_its_documents_are_alone(
+    seed: int, order: str | None, matcher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr(execute, "_MAX_TRUTHS", 50)
     texts = {f"p{number}": profile(rng) for number in range(15)}
-    profiles = profilec.compile(texts, options={"matcher": matcher, "rules": "none"}, on_error="skip")
+    forced = {} if order is None else {"phase_order": order}
+    profiles = profilec.compile(texts, options={"matcher": matcher, "rules": "none", **forced}, on_error="skip")
+    if seed % 2:
+        monkeypatch.setattr(decide_module, "_FEW", 0)
+        monkeypatch.setattr(execute, "_FEW", 0)
     judge = profilec.compile(texts, options={"rules": "none"}, on_error="skip")
     profiles.documents.extend([a_document(rng) for _ in range(40)])
     batch = [a_document(rng) for _ in range(30)]

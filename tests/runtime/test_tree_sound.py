@@ -66,7 +66,7 @@ def test_what_is_let_through_can_be_matched_with(image: Image) -> None:
         data[position] += rng.choice([-64, -3, -1, 1, 2, 64])
         if fault_of(image, data) == -1:
             data.flags.writeable = False
-            matcher = BETreeMatcher(replace(image, tree=replace(image.tree, data=data)))
+            matcher = BETreeMatcher(image, replace(image.tree, data=data))
             found, _ = matcher.match(slots, rng.integers(1, n_ranks).astype(np.int32), len(slots))
             assert len(found) <= image.n_profiles
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from profilec.planner.lower.build import ImageBuilder
 from profilec.planner.lower.skeleton import TooComplexError
 from profilec.runtime.image import Image
+from profilec.runtime.joins.literals import asks_joins_alone
+from profilec.runtime.matchers.betree.tree import Tree
 
 __all__ = ["ImageBuilder", "TooComplexError", "with_tree"]
 
@@ -25,7 +27,13 @@ __all__ = ["ImageBuilder", "TooComplexError", "with_tree"]
 def with_tree(
     image: Image, max_cap: int | None = None, leaves: str = "any", presence: NDArray[np.float64] | None = None
 ) -> Image:
-    """The image with its tree; arguments as in `betree.bulk_load`. (Its kernels are loaded only now.)"""
+    """The image with its trees; arguments as in `betree.bulk_load`. (Its kernels are loaded only now.)"""
     from profilec.planner.lower.betree import bulk_load
 
-    return replace(image, tree=bulk_load(image, max_cap=max_cap, leaves=leaves, presence=presence))
+    def tree_of(entries: NDArray[np.bool_] | None) -> Tree:
+        return bulk_load(image, max_cap=max_cap, leaves=leaves, presence=presence, entries=entries)
+
+    joined = asks_joins_alone(image)
+    if not joined.any():
+        return replace(image, tree=tree_of(None), join_tree=None)
+    return replace(image, tree=tree_of(~joined), join_tree=tree_of(joined))

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAGIC = b"\x93PROFI\r\n"
-FORMAT = 3
+FORMAT = 4
 """Goes up whenever an image of before would be read wrongly."""
 ALIGNMENT = 64
 MATCHING = 1

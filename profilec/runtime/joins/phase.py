@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, Image, Int32, gather
+from profilec.runtime.image import Image, Int32
+from profilec.runtime.joins.literals import Literals
 from profilec.runtime.joins.new import NewDocument, NewDocuments
 from profilec.runtime.joins.table import JoinTable, Truths
 from profilec.runtime.program import Document
@@ -23,37 +24,13 @@ class JoinPhase:
 
     def __init__(self, image: Image) -> None:
         self.table = JoinTable(image.joins)
-        code, off = image.residual_code, image.residual_off
-        is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
-        self._join_off = _counts_off(is_join, off)
-        self._joins = code[is_join, 1]
-        self._wants = code[is_join, 0] == OP_JOIN
-        is_plain = _is_plain(code, off)
-        residual = image.entry_residual
-        self.is_plain = np.append(is_plain, False)[residual]
-        """Per entry, whether its residual is an AND of joins."""
-        self.residual_left: Int32 = np.where(self.is_plain, -1, residual).astype(np.int32)
-        self._residual = residual
+        self.literals = Literals(image)
+        self.residual_left: Int32 = np.where(self.literals.alone, -1, image.entry_residual).astype(np.int32)
 
-    def joins_of(self, entries: Int32) -> tuple[Int32, NDArray[np.bool_], NDArray[np.int64]]:
-        """The joins in the residuals of entries, whether each is to hold, and what cuts them by entry."""
-        residuals = self._residual[entries]
-        has = np.flatnonzero(residuals >= 0)
-        places, cut = gather(self._join_off, np.arange(len(self._joins), dtype=np.int32), residuals[has])
-        sizes = np.zeros(len(entries), np.int64)
-        sizes[has] = np.diff(cut)
-        return self._joins[places], self._wants[places], np.concatenate(([0], np.cumsum(sizes)))
-
-    def kept(self, entries: Int32, truths: Callable[[Int32], NDArray[np.bool_]]) -> Int32:
-        """The entries without those whose plain AND of joins fails. `truths`: of the joins given."""
-        plain = self.is_plain[entries]
-        if not plain.any():
-            return entries
-        joins, wants, cut = self.joins_of(entries[plain])
-        failed = np.concatenate(([0], np.cumsum(truths(joins) != wants)))
-        holds = np.ones(len(entries), np.bool_)
-        holds[plain] = failed[cut[1:]] == failed[cut[:-1]]
-        return entries[holds]
+    def rows_of(self, entries: Int32) -> NDArray[np.int64]:
+        """The rows of the table that the residuals of entries ask."""
+        numbers, _ = self.literals.of(entries)
+        return np.unique(self.table.row_of_term[numbers >> 1])
 
 
 class JoinAnswers:
@@ -75,15 +52,29 @@ class JoinAnswers:
         self._truths, self._asked = known or (np.zeros(table.n_terms, np.bool_), np.zeros(len(table.rows), np.bool_))
 
     def kept(self, entries: Int32) -> Int32:
-        """See `JoinPhase.kept`."""
-        return self._phase.kept(entries, self.truths)
+        """The entries without those that ask joins alone, of which one fails."""
+        alone = self._phase.literals.alone[entries]
+        if not alone.any():
+            return entries
+        asked = entries[alone]
+        self._ask(self._phase.rows_of(asked).tolist())
+        numbers, cut = self._phase.literals.of(asked)
+        failed = np.concatenate(([0], np.cumsum(self._truths[numbers >> 1] != numbers % 2)))
+        holds = np.ones(len(entries), np.bool_)
+        holds[alone] = failed[cut[1:]] == failed[cut[:-1]]
+        return entries[holds]
 
-    def truths(self, joins: Int32) -> Truths:
-        """The truths of some joins."""
-        rows = self._phase.table.row_of_term[joins]
-        self._ask(np.unique(rows[~self._asked[rows]]).tolist())
-        truths: Truths = self._truths[joins]
-        return truths
+    def joined(self) -> Int32:
+        """The entries that ask joins alone, all of whose joins hold, ascending: of all rows of the table."""
+        self._ask(range(len(self._asked)))
+        literals = self._phase.literals
+        holding = np.flatnonzero(self._truths[literals.used >> 1] == literals.used % 2)
+        return np.sort(self.kept(literals.filed(holding)[0]))
+
+    @property
+    def n_asked(self) -> int:
+        """Rows of the table asked so far."""
+        return int(self._asked.sum())
 
     def holds(self, join: int) -> bool:
         """The truth of one."""
@@ -94,6 +85,8 @@ class JoinAnswers:
 
     def _ask(self, rows: Iterable[int]) -> None:
         for row in rows:
+            if self._asked.item(row):
+                continue
             if self._new is None:
                 self._new = NewDocument(self._document())
             self._phase.table.decide(row, self._new, self._store, self._truths)
@@ -110,21 +103,43 @@ class BatchAnswers:
         self._truths: Truths = np.zeros((new.n, phase.table.n_terms), np.bool_)
         self._asked = np.zeros(len(phase.table.rows), np.bool_)
 
+    @property
+    def n_documents(self) -> int:
+        return self._new.n
+
     def ask(self, entries: Int32) -> None:
         """Asks for all joins of some entries."""
-        joins, _, _ = self._phase.joins_of(entries)
-        rows = self._phase.table.row_of_term[joins]
-        for row in np.unique(rows[~self._asked[rows]]).tolist():
+        self._ask(self._phase.rows_of(entries).tolist())
+
+    def _ask(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            if self._asked.item(row):
+                continue
             self._phase.table.decide_many(row, self._new, self._store, self._truths)
             self._asked[row] = True
 
     def holding(self, documents: NDArray[np.int64], entries: Int32) -> NDArray[np.bool_]:
         """Whether the plain ANDs of joins of entries hold, each for a document; `ask` came before."""
-        joins, wants, cut = self._phase.joins_of(entries)
-        truths = self._truths[np.repeat(documents, np.diff(cut)), joins]
-        failed = np.concatenate(([0], np.cumsum(truths != wants)))
+        numbers, cut = self._phase.literals.of(entries)
+        truths = self._truths[np.repeat(documents, np.diff(cut)), numbers >> 1]
+        failed = np.concatenate(([0], np.cumsum(truths != numbers % 2)))
         holds: NDArray[np.bool_] = failed[cut[1:]] == failed[cut[:-1]]
         return holds
+
+    def joined(self) -> tuple[NDArray[np.int64], Int32]:
+        """Documents, and for each the entries that ask joins alone, all of whose joins hold: of all rows."""
+        self._ask(range(len(self._asked)))
+        literals = self._phase.literals
+        documents, places = np.nonzero(self._truths[:, literals.used >> 1] == literals.used % 2)
+        entries, cut = literals.filed(places)
+        documents = np.repeat(documents, np.diff(cut))
+        holds = self.holding(documents, entries)
+        return documents[holds], entries[holds]
+
+    @property
+    def n_asked(self) -> int:
+        """Rows of the table asked so far."""
+        return int(self._asked.sum())
 
     def of(self, document: int) -> JoinAnswers:
         """Those of one document."""
@@ -132,20 +147,3 @@ class BatchAnswers:
 
     def _given(self, document: int) -> tuple[Truths, NDArray[np.bool_]]:
         return self._truths[document], self._asked.copy()
-
-
-def _counts_off(flags: NDArray[np.bool_], off: Int32) -> NDArray[np.int64]:
-    """Offsets of what is flagged, part by part."""
-    before = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
-    return before[off]
-
-
-def _is_plain(code: Int32, off: Int32) -> NDArray[np.bool_]:
-    """Per residual, whether it is joins with a jump to the end between them."""
-    lengths = np.diff(off)
-    rows = np.arange(len(code)) - np.repeat(off[:-1], lengths)
-    is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
-    is_jump = (code[:, 0] == OP_JUMP_IF_FALSE) & (code[:, 1] == np.repeat(lengths, lengths))
-    other = np.where(rows % 2 == 0, ~is_join, ~is_jump)
-    has_other: NDArray[np.bool_] = np.diff(_counts_off(other, off)) > 0
-    return ~has_other

@@ -26,15 +26,17 @@ class EntryFinder(Protocol):
 class CandidateMatcher:
     """See the module."""
 
-    __slots__ = ("_finder", "_n_slots")
+    __slots__ = ("_finder", "_n_slots", "_own")
 
-    def __init__(self, image: Image, finder: EntryFinder) -> None:
+    def __init__(self, image: Image, finder: EntryFinder, own: NDArray[np.bool_]) -> None:
+        """`own`: the entries that it is to find."""
         self._finder = finder
+        self._own = None if own.all() else own
         self._n_slots = len(image.slots)
 
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
         """No profile yet, and all entries whose rank tests hold."""
-        return _NONE, self._finder.candidates(self._dense(slots[:n_slots], ranks[:n_slots]))
+        return _NONE, self._candidates(slots[:n_slots], ranks[:n_slots])
 
     def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
         """As `match`."""
@@ -46,9 +48,13 @@ class CandidateMatcher:
         """Document by document."""
         found = []
         for start, end in zip(doc_off[:-1].tolist(), doc_off[1:].tolist(), strict=True):
-            found.append(self._finder.candidates(self._dense(doc_slots[start:end], doc_ranks[start:end])))
+            found.append(self._candidates(doc_slots[start:end], doc_ranks[start:end]))
         off = np.concatenate(([0], np.cumsum([len(entries) for entries in found], dtype=np.int64)))
         return np.zeros(len(doc_off), np.int64), _NONE, off, np.concatenate((_NONE, *found))
+
+    def _candidates(self, slots: Int32, ranks: Int32) -> Int32:
+        found = self._finder.candidates(self._dense(slots, ranks))
+        return found if self._own is None else found[self._own[found]]
 
     def _dense(self, slots: Int32, ranks: Int32) -> Int32:
         dense = np.zeros(self._n_slots, np.int32)

@@ -29,7 +29,12 @@ FORMS = {"any": ANY_FORM, "list": LISTS_ONLY, "matrix": MATRICES_ONLY}
 
 
 def bulk_load(
-    image: Image, *, max_cap: int | None = None, presence: NDArray[np.float64] | None = None, leaves: str = "any"
+    image: Image,
+    *,
+    max_cap: int | None = None,
+    presence: NDArray[np.float64] | None = None,
+    leaves: str = "any",
+    entries: NDArray[np.bool_] | None = None,
 ) -> Tree:
     """The tree of an image's entries.
 
@@ -40,6 +45,7 @@ def bulk_load(
         presence: per slot the share of documents that have it; None: as often as profiles ask for it, times
             `costs.DOCUMENT_TO_PROFILE`.
         leaves: "list" or "matrix" for leaves of that form only.
+        entries: which of the entries it is to have; None for all.
     """
     tests = _tests(image)
     predicates, intervals = _predicates(image, tests)
@@ -53,7 +59,8 @@ def bulk_load(
     by_cost = max_cap is None
     if max_cap is None:
         max_cap = costs.max_cap(match_probability(predicates, slots))
-    nodes = empty_nodes(_possible(predicates), len(predicates.slot))
+    possible = _possible(predicates)
+    nodes = empty_nodes(possible if entries is None else possible[entries[possible]], len(predicates.slot))
     grow(predicates, intervals, slots, nodes, max_cap, by_cost)
     ids, special = entry_ids(image)
     # PERF: copied, since numpy asks for large pages, and reading a tree is waiting for memory and for the page tables.

@@ -67,14 +67,15 @@ class _Scratch(threading.local):
 class BETreeMatcher:
     """Matches sparse documents; safe to use from several threads."""
 
-    def __init__(self, image: Image) -> None:
-        if image.tree is None:
+    def __init__(self, image: Image, tree: Tree | None) -> None:
+        """`tree`: one of the image's."""
+        if tree is None:
             raise ValueError("the image has no tree: compile the profiles with the matcher 'betree'")
-        self._tree = image.tree
-        self._arrays = image.tree.data, image.tree.words
+        self._tree = tree
+        self._arrays = tree.data, tree.words
         self._n_profiles = image.n_profiles
-        self._tables = tables_of(image, image.tree.special)
-        self._scratch = _Scratch(image.tree, image.n_profiles)
+        self._tables = tables_of(image, tree.special)
+        self._scratch = _Scratch(tree, image.n_profiles)
 
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> Found:
         """One document."""

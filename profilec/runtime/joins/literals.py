@@ -1,0 +1,78 @@
+"""Residuals that are an AND of join terms, negated or not: what entries ask of the join table, as columns.
+
+In: an image. Out: which entries ask joins alone, once their tests hold; and of each entry its literals. A literal is a
+join term and whether it is to hold. Each entry that asks joins alone is filed under one of its literals, so that
+where joins come first, the entries whose joins hold are found by the literals that do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.runtime.image import OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, Image, Int32, gather
+
+
+def asks_joins_alone(image: Image) -> NDArray[np.bool_]:
+    """Per entry, whether its residual is an AND of joins."""
+    if not len(image.joins):
+        return np.zeros(image.n_entries, np.bool_)
+    is_plain: NDArray[np.bool_] = np.append(_is_plain(image.residual_code, image.residual_off), False)
+    return is_plain[image.entry_residual]
+
+
+class Literals:
+    """The literals of all entries, and the entries that ask joins alone by one of theirs."""
+
+    def __init__(self, image: Image) -> None:
+        code = image.residual_code
+        is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
+        self._off = _off_of_flagged(is_join, image.residual_off)
+        self._number = (2 * code[is_join, 1] + (code[is_join, 0] == OP_JOIN)).astype(np.int32)
+        """2 * join + (whether it is to hold), residual by residual."""
+        self._residual = image.entry_residual
+        self.alone = asks_joins_alone(image)
+        self._file(np.flatnonzero(self.alone).astype(np.int32), len(image.joins))
+
+    def of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
+        """The literals in the residuals of entries, and what cuts them."""
+        residuals = self._residual[entries]
+        has = np.flatnonzero(residuals >= 0)
+        found, cut = gather(self._off, self._number, residuals[has])
+        sizes = np.zeros(len(entries), np.int64)
+        sizes[has] = np.diff(cut)
+        return found, np.concatenate(([0], np.cumsum(sizes)))
+
+    def _file(self, entries: Int32, n_joins: int) -> None:
+        """Under the literal that fewest entries have; one that is to hold goes before one that is not."""
+        numbers, cut = self.of(entries)
+        n_entries = np.bincount(numbers, minlength=2 * n_joins)
+        weight = n_entries[numbers] + np.where(numbers % 2, 0, len(entries) + 1)
+        owner = np.repeat(np.arange(len(entries)), np.diff(cut))
+        order = np.lexsort((weight, owner))
+        chosen = numbers[order[cut[:-1]]] if len(entries) else numbers[:0]
+        by_literal = np.argsort(chosen, kind="stable")
+        self.used, starts = np.unique(chosen[by_literal], return_index=True)
+        """The literals under which entries are filed."""
+        self._used_off = np.append(starts, len(entries))
+        self._filed = entries[by_literal]
+
+    def filed(self, places: NDArray[np.int64]) -> tuple[Int32, NDArray[np.int64]]:
+        """The entries filed under the literals at some places of `used`, and what cuts them."""
+        return gather(self._used_off, self._filed, places)
+
+
+def _off_of_flagged(flags: NDArray[np.bool_], off: Int32) -> NDArray[np.int64]:
+    before = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
+    return before[off]
+
+
+def _is_plain(code: Int32, off: Int32) -> NDArray[np.bool_]:
+    """Per residual, whether it is joins with a jump to the end between them."""
+    lengths = np.diff(off)
+    rows = np.arange(len(code)) - np.repeat(off[:-1], lengths)
+    is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
+    is_jump = (code[:, 0] == OP_JUMP_IF_FALSE) & (code[:, 1] == np.repeat(lengths, lengths))
+    other = np.where(rows % 2 == 0, ~is_join, ~is_jump)
+    has_other: NDArray[np.bool_] = np.diff(_off_of_flagged(other, off)) > 0
+    return ~has_other

@@ -1,0 +1,78 @@
+"""Which phase goes first for a document: constants, or joins (Tatbul 2001, 4.3.1).
+
+    constant_first    k log N + j' log D: the constant phase, then the join terms that its survivors still need
+    join_first        j log D + k' log N: all join terms, then the constants of the entries whose joins hold
+
+In: how many rows the join table has, how many documents the store, and what came of earlier documents. Out: the order
+that is expected to cost less. j' (rows that survivors need, and how many survive) and k' (entries whose joins hold)
+cannot be known before the document; they are what the order saw when it was last tried, and it is tried again
+after twice as many documents, or when the store has grown fourfold.
+"""
+
+from __future__ import annotations
+
+import math
+
+CONSTANT_FIRST, JOIN_FIRST = "constant_first", "join_first"
+PHASE_ORDERS = (CONSTANT_FIRST, JOIN_FIRST)
+
+_PROBE = 4_000.0
+"""ns a probe of a row of the join table takes, and `_STEP` for each doubling of the store."""
+_STEP = 50.0
+_WALK = 8_000.0
+"""ns of the constant phase, and for each entry that survives it."""
+_SURVIVOR = 1_000.0
+_LOOK_UP = 30_000.0
+"""ns to find the entries whose joins hold, and for each of these its constants."""
+_HELD = 400.0
+_LITERAL = 3.0
+"""ns for each literal of a term."""
+
+
+class PhaseOrder:
+    """Chooses for one image and one store. `forced`: an order of PHASE_ORDERS, or None."""
+
+    def __init__(self, forced: str | None, n_rows: int, n_literals: int, n_entries: int) -> None:
+        self._forced = forced
+        self._n_rows = n_rows
+        self._n_literals = n_literals
+        self._n_asked = 0
+        self._size = 0
+        self.survivors = n_entries / 100
+        """Entries that survive the constant phase, and the rows that these need; entries whose joins hold."""
+        self.rows_needed = min(float(n_rows), self.survivors)
+        self.held = n_entries / 2
+
+    def choose(self, n_documents: int) -> str:
+        """The order for the next document. `n_documents`: of the store."""
+        if self._forced is not None:
+            return self._forced
+        if n_documents > 4 * self._size:
+            self._size, self._n_asked = max(n_documents, 1), 0
+        self._n_asked += 1
+        costs = self.costs(n_documents)
+        best = min(costs, key=costs.__getitem__)
+        if self._n_asked.bit_count() == 1 and self._n_asked > 1:  # time to try the other one
+            return PHASE_ORDERS[1 - PHASE_ORDERS.index(best)]
+        return best
+
+    def costs(self, n_documents: int) -> dict[str, float]:
+        """What each order is expected to cost, in ns."""
+        probe = _PROBE + _STEP * math.log2(n_documents + 1)
+        return {
+            CONSTANT_FIRST: _WALK + self.survivors * _SURVIVOR + self.rows_needed * probe,
+            JOIN_FIRST: self._n_rows * probe + self._n_literals * _LITERAL + _LOOK_UP + self.held * _HELD,
+        }
+
+    def saw_survivors(self, n_entries: float, n_rows: float) -> None:
+        """Of a document whose constants came first."""
+        self.survivors = _moved(self.survivors, n_entries)
+        self.rows_needed = _moved(self.rows_needed, n_rows)
+
+    def saw_held(self, n_entries: float) -> None:
+        """Of a document whose joins came first."""
+        self.held = _moved(self.held, n_entries)
+
+
+def _moved(mean: float, seen: float) -> float:
+    return mean + (seen - mean) / 4
