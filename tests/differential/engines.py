@@ -10,12 +10,13 @@ from __future__ import annotations
 import pickle
 import random
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from structures import Document
+from history import Span, positions, spans
+from structures import Change, Document
 from tables import arrow_table, pandas_frame
 
 import profilec
@@ -28,11 +29,16 @@ CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
 WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 FORMS = ("TRUE", "FALSE", "UNKNOWN")
+MANY = 100
+"""Earlier documents over which not every way of asking is tried."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """`truths[d][p]` is the truth of profile p for document d. `schema` is the inside of a SCHEMA statement."""
+    """`truths[d][p]` is the truth of profile p for document d. `schema` is the inside of a SCHEMA statement.
+
+    `earlier`, `changes` and `processed`: the store (see `history.py`).
+    """
 
     profiles: Sequence[str]
     documents: Sequence[Document]
@@ -44,6 +50,8 @@ class Case:
     style: int = 0
     matchers: tuple[str, ...] = MATCHERS
     forms: tuple[str, ...] = FORMS
+    changes: Sequence[Change] = ()
+    processed: int = 0
 
 
 @dataclass
@@ -58,12 +66,14 @@ class DisagreementError(AssertionError):
 
     def __str__(self) -> str:
         case = self.case
+        store = [span.store for span in spans(case) if span.first <= self.document][-1]
         return "\n".join(
             (
                 f"{self.asked}: {self.got}, not {WORDS[case.truths[self.document][self.profile]]}",
                 f"  profile   {case.profiles[self.profile]}",
                 f"  document  {case.documents[self.document]}",
-                *(f"  earlier   {document}" for document in case.earlier),
+                *(f"  earlier   {document}" for document in store[:10]),
+                *([f"  earlier   … {len(store)} in all"] if len(store) > 10 else []),
                 *([f"  schema    {case.schema}"] if case.schema else []),
                 f"  rules     {case.rules}",
             )
@@ -90,11 +100,14 @@ def check(case: Case, *, explained: bool = False) -> None:
 def _check_reference(case: Case) -> None:
     nodes = [parse_condition(text).node for text in case.profiles]
     schema = profilec.compile("", schema=case.schema).schema if case.schema else None
-    for d, document in enumerate(case.documents):
-        for p, node in enumerate(nodes):
-            truth = evaluate(node, document, case.earlier, schema)
-            if truth is not case.truths[d][p]:
-                raise DisagreementError("reference", p, d, WORDS[truth], case)
+    for span in spans(case):
+        if len(span.store) > MANY:
+            continue  # it is never made faster
+        for d, document in enumerate(span.documents, span.first):
+            for p, node in enumerate(nodes):
+                truth = evaluate(node, document, span.store, schema)
+                if truth is not case.truths[d][p]:
+                    raise DisagreementError("reference", p, d, WORDS[truth], case)
 
 
 def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[str, str]:
@@ -107,6 +120,8 @@ def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[
 
 def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
     options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
+    if case.style % 3:
+        options["phase_order"] = ("constant_first", "join_first")[case.style % 3 - 1]
     max_cap = CAPACITIES[case.style // 5 % len(CAPACITIES)]
     if matcher.startswith("betree") and max_cap is not None:
         options["max_cap"] = max_cap
@@ -116,22 +131,46 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
         profiles, matcher = saved_and_loaded(profiles), f"{matcher}, saved and loaded"
     elif case.style % 7 == 6:
         profiles, matcher = pickle.loads(pickle.dumps(profiles)), f"{matcher}, pickled"
-    as_table = case.tabular and case.documents and case.style % 2
-    if case.earlier:
-        profiles.documents.extend(arrow_table(case.earlier, case.style) if as_table else list(case.earlier))
-    _compare(case, f"{matcher}, one by one", map(profiles.match, case.documents))
-    _compare(case, f"{matcher}, batch of dicts", profiles.match_batch(list(case.documents)))
-    _compare(case, f"{matcher}, threads", profiles.match_batch(list(case.documents), threads=3))
-    _compare_counts(case, matcher, profiles)
-    if case.tabular and case.documents:
-        _compare(case, f"{matcher}, batch of Arrow", profiles.match_batch(arrow_table(case.documents, case.style)))
-        _compare(case, f"{matcher}, batch of pandas", profiles.match_batch(pandas_frame(case.documents, case.style)))
+    _extend(profiles, case.earlier, case)
+    for span in spans(case):
+        for change in span.changes:
+            profiles.documents.delete(positions(change, len(profiles.documents)))
+            _extend(profiles, change.added, case)
+        if span.changes and case.style % 7 == 4:
+            profiles = pickle.loads(pickle.dumps(profiles))
+        _check_span(case, span, profiles, matcher, explained)
+
+
+def _extend(profiles: profilec.ProfileSet, documents: Sequence[Document], case: Case) -> None:
+    """Adds to the store: one document by itself, some as a list, an Arrow table or a pandas frame."""
+    if len(documents) == 1:
+        profiles.documents.add(documents[0])
+    elif documents:
+        as_columns = (None, arrow_table, pandas_frame)[case.style % 3] if case.tabular else None
+        profiles.documents.extend(as_columns(documents, case.style) if as_columns else list(documents))
+
+
+def _check_span(case: Case, span: Span, profiles: profilec.ProfileSet, matcher: str, explained: bool) -> None:
+    """Asks of one state of the store."""
+    documents = list(span.documents)
+    if not span.is_processed:
+        _compare(case, span, f"{matcher}, one by one", map(profiles.match, documents))
+        _compare(case, span, f"{matcher}, batch of dicts", profiles.match_batch(documents))
+    if not span.is_processed and len(span.store) <= MANY:
+        _compare(case, span, f"{matcher}, threads", profiles.match_batch(documents, threads=3))
+        _compare_counts(case, span, matcher, profiles)
+        if case.tabular:
+            arrow, frame = arrow_table(documents, case.style), pandas_frame(documents, case.style)
+            _compare(case, span, f"{matcher}, batch of Arrow", profiles.match_batch(arrow))
+            _compare(case, span, f"{matcher}, batch of pandas", profiles.match_batch(frame))
     if explained:
-        for d, document in enumerate(case.documents[:2]):
+        for d, document in enumerate(documents[:2], span.first):
             for p in range(len(case.profiles)):
                 truth = profiles.why(document, f"{p} TRUE").truth
                 if truth is not case.truths[d][p]:
                     raise DisagreementError("why", p, d, WORDS[truth], case)
+    if span.is_processed:
+        _compare(case, span, f"{matcher}, process", map(profiles.process, documents))
 
 
 def saved_and_loaded(profiles: profilec.ProfileSet) -> profilec.ProfileSet:
@@ -142,17 +181,17 @@ def saved_and_loaded(profiles: profilec.ProfileSet) -> profilec.ProfileSet:
         return profilec.load(path)
 
 
-def _compare_counts(case: Case, asked: str, profiles: profilec.ProfileSet) -> None:
-    for d, document in enumerate(case.documents):
+def _compare_counts(case: Case, span: Span, asked: str, profiles: profilec.ProfileSet) -> None:
+    for d, document in enumerate(span.documents, span.first):
         n = sum(WORDS[truth] in case.forms for truth in case.truths[d])
         if profiles.count(document) != n or profiles.any(document) is not (n > 0):
             raise DisagreementError(f"{asked}, count and any", 0, d, f"{profiles.count(document)} of {n}", case)
 
 
-def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:
-    """Compares the ids that each document matched with the ids it should match."""
+def _compare(case: Case, span: Span, asked: str, answers: Iterable[Sequence[str]]) -> None:
+    """Compares the ids that each document of the span matched with the ids it should match."""
     n_documents = 0
-    for d, ids in enumerate(answers):
+    for d, ids in enumerate(answers, span.first):
         n_documents += 1
         expected = [f"{p} {WORDS[truth]}" for p, truth in enumerate(case.truths[d]) if WORDS[truth] in case.forms]
         if ids == expected:
@@ -163,8 +202,8 @@ def _compare(case: Case, asked: str, answers: Iterable[Sequence[str]]) -> None:
         p = int(wrong.split()[0])
         got = [id_ for id_ in ids if id_.split()[0] == str(p)]
         raise DisagreementError(f"{asked}, rules {case.rules}", p, d, f"matches {got}", case)
-    if n_documents != len(case.documents):
-        raise AssertionError(f"{asked}: {n_documents} answers for {len(case.documents)} documents")
+    if n_documents != len(span.documents):
+        raise AssertionError(f"{asked}: {n_documents} answers for {len(span.documents)} documents")
 
 
 def type_text(type_: Any) -> str:
@@ -178,18 +217,3 @@ def type_text(type_: Any) -> str:
 
 def schema_text(types: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {type_text(type_)}" for name, type_ in types.items())
-
-
-def smaller_documents(document: Any) -> Iterator[Any]:
-    """The document with one key or one element less, at any depth."""
-    match document:
-        case Mapping():
-            for name, value in document.items():
-                yield {other: document[other] for other in document if other != name}
-                for smaller in smaller_documents(value):
-                    yield {**document, name: smaller}
-        case list():
-            for place, value in enumerate(document):
-                yield document[:place] + document[place + 1 :]
-                for smaller in smaller_documents(value):
-                    yield [*document[:place], smaller, *document[place + 1 :]]

@@ -90,7 +90,8 @@ class Maker:
 
     def __init__(self, number: Number, focus: str | None = None) -> None:
         self.number = number
-        self.sql: str | None = self.pick((None, None, None, "sqlite", "duckdb")) if focus is None else None
+        engines = (None, None, None, "sqlite", "duckdb") if focus in (None, "joins") else (None,)
+        self.sql: str | None = self.pick(engines)
         self.tabular = self.sql is not None or self.chance(40)
         self.schema = self.chance(30)
         # Some worlds are about one thing, so that rare meetings (LOWER with İ, a month's end) do happen.

@@ -20,6 +20,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from history import spans
 from structures import (
     Alike,
     Arithmetic,
@@ -48,6 +49,7 @@ from structures import (
     Scalar,
     Shift,
     Truth,
+    World,
 )
 
 Value: TypeAlias = Any
@@ -511,3 +513,13 @@ class Judge:
         if any(truth is True for truth in truths):
             return True
         return None if any(truth is None for truth in truths) else False
+
+
+def judged(world: World, types: Types | None, judge_type: type[Judge] = Judge) -> list[list[Answer]]:
+    """The truth of each condition (inner) for each new document (outer)."""
+    return [
+        [judge.truth(condition, document) for condition in world.conditions]
+        for span in spans(world)
+        for judge in [judge_type(span.store, types)]
+        for document in span.documents
+    ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engines import Case
+from structures import Change
 
 FOLDER = Path(__file__).parent.parent / "regressions"
 _READ = {
@@ -67,6 +68,11 @@ def save(case: Case, found: str, folder: Path = FOLDER) -> Path:
         "rules": list(case.rules) if isinstance(case.rules, tuple) else case.rules,
         "tabular": case.tabular,
         "style": case.style,
+        "changes": [
+            {"before": change.before, "deleted": list(change.deleted), "added": to_json(change.added)}
+            for change in case.changes
+        ],
+        "processed": case.processed,
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     path = folder / f"differential_{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
@@ -86,4 +92,9 @@ def load(path: Path) -> Case:
         tuple(rules) if isinstance(rules, list) else rules,
         content["tabular"],
         content["style"],
+        changes=[
+            Change(change["before"], tuple(change["deleted"]), tuple(from_json(change["added"])))
+            for change in content.get("changes", ())
+        ],
+        processed=content.get("processed", 0),
     )

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 import duckdb
+from history import spans
 from structures import (
     Alike,
     Arithmetic,
@@ -36,6 +37,7 @@ from structures import (
     Regex,
     Scalar,
     Truth,
+    World,
 )
 
 SQLITE_TYPES = {
@@ -151,6 +153,14 @@ class SqlJudge:
         self._duckdb = duckdb.connect()
         self._duckdb.execute("SET threads = 1")
 
+    def judged(self, world: World, printer: type[SqlPrinter] = SqlPrinter) -> list[list[bool | None]]:
+        """The truth of each condition (inner) for each new document (outer)."""
+        assert world.sql
+        rows: list[list[bool | None]] = []
+        for span in spans(world):
+            rows += self.truths(world.sql, world.conditions, span.documents, span.store, printer)
+        return rows
+
     def truths(
         self,
         engine: str,
@@ -168,9 +178,14 @@ class SqlJudge:
             connection.execute(f"DROP TABLE IF EXISTS {table}")
             connection.execute(f"CREATE TABLE {table} (position INTEGER, {columns}){ending}")
             rows = [(place, *(record.get(name) for name in types)) for place, record in enumerate(records)]
-            if rows:
-                connection.executemany(f"INSERT INTO {table} VALUES (?{', ?' * len(types)})", rows)
+            for some in (rows[first : first + 50] for first in range(0, len(rows), 50)):
+                row = f"(?{', ?' * len(types)})"
+                values = [value for row in some for value in row]
+                connection.execute(f"INSERT INTO {table} VALUES {', '.join([row] * len(some))}", values)
         prints = printer(engine, len(earlier))
-        selected = ", ".join(prints.condition(condition) for condition in conditions)
-        answers = connection.execute(f"SELECT {selected} FROM fresh n ORDER BY position").fetchall()
-        return [[None if truth is None else bool(truth) for truth in row] for row in answers]
+        # One by one: DuckDB takes half a minute to plan 50 subqueries of one SELECT.
+        answers = [
+            connection.execute(f"SELECT {prints.condition(condition)} FROM fresh n ORDER BY position").fetchall()
+            for condition in conditions
+        ]
+        return [[None if truth is None else bool(truth) for (truth,) in row] for row in zip(*answers, strict=True)]

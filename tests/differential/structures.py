@@ -221,6 +221,15 @@ Document: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to the store before document number `before`: some documents go, by position, then others come."""
+
+    before: int
+    deleted: tuple[int, ...] = ()
+    added: tuple[Document, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """One case of the differential test.
 
@@ -228,6 +237,7 @@ class World:
     of those types, so that it can be a row of a table. `sql`: the engine that can judge this world
     too, or None. `rules`: which normalization rules run, a number from which a half is drawn, or
     "all" or "none". `style`: a number from which spellings, matcher and table types are drawn.
+    `processed`: so many of the last documents join the store after their match (see `history.py`).
     """
 
     conditions: tuple[Condition, ...]
@@ -238,6 +248,8 @@ class World:
     sql: str | None
     rules: str | int
     style: int
+    changes: tuple[Change, ...] = ()
+    processed: int = 0
 
 
 def walk(structure: object) -> Iterator[Any]:

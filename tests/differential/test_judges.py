@@ -12,25 +12,50 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import judge
 import pytest
 from engines import Case, DisagreementError, check, schema_text
 from generator import make_world
-from judge import Answer, Judge, Scope, Value
+from history import spans
+from join_worlds import make_join_world
+from judge import Answer, Judge, Scope, Types, Value
 from pools import TYPES
 from printing import profile_text
 from sql_judge import SqlJudge, SqlPrinter
-from structures import Alike, Bare, Column, Condition, Document, Elements, Is, Null, OneOf, Quantified, Shift, World
+from structures import (
+    Alike,
+    Bare,
+    Change,
+    Column,
+    Comparison,
+    Condition,
+    Conjunction,
+    Document,
+    Elements,
+    Is,
+    Negation,
+    Null,
+    OneOf,
+    Quantified,
+    Shift,
+    World,
+    walk,
+)
 
 import profilec
 from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
+from profilec.runtime.store.documents import DocumentStore
 
 FOCUSES = (None, "calls", None, "text", "calls")
 N_WORLDS = 320
+N_JOIN_WORLDS = 50
+SMALL_STORES = (0, 1, 2, 3, 5, 8)
 SQL = SqlJudge()
 Truths = list[list[Answer]]
 
@@ -38,12 +63,12 @@ Truths = list[list[Answer]]
 @cache
 def sample() -> tuple[World, ...]:
     focuses = [FOCUSES[number % len(FOCUSES)] for number in range(N_WORLDS)]
-    return tuple(make_world(random.Random(number).randint, focus) for number, focus in enumerate(focuses))
+    joins = [make_join_world(random.Random(number).randint, SMALL_STORES) for number in range(N_JOIN_WORLDS)]
+    return (*(make_world(random.Random(number).randint, focus) for number, focus in enumerate(focuses)), *joins)
 
 
 def judged(world: World, judge_type: type[Judge] = Judge) -> Truths:
-    judge = judge_type(world.earlier, TYPES if world.schema else None)
-    return [[judge.truth(condition, document) for condition in world.conditions] for document in world.documents]
+    return judge.judged(world, TYPES if world.schema else None, judge_type)
 
 
 @cache
@@ -52,12 +77,15 @@ def referred(place: int) -> Truths:
     world = sample()[place]
     schema = profilec.compile("", schema=schema_text(TYPES)).schema if world.schema else None
     nodes = [parse_condition(profile_text(condition, world.style)).node for condition in world.conditions]
-    return [[evaluate(node, document, world.earlier, schema) for node in nodes] for document in world.documents]
+    return [
+        [evaluate(node, document, span.store, schema) for node in nodes]
+        for span in spans(world)
+        for document in span.documents
+    ]
 
 
 def from_sql(world: World, printer: type[SqlPrinter] = SqlPrinter) -> Truths:
-    assert world.sql
-    return SQL.truths(world.sql, world.conditions, world.documents, world.earlier, printer)
+    return SQL.judged(world, printer)
 
 
 # Logic.
@@ -445,6 +473,121 @@ class WithinLooksAhead(Judge):
         return self.compare(">=", then, self.shift(now, 0, -days, 0)) is True
 
 
+class LastTakesOneMore(Judge):
+    def last(self, records: list[Document], count: int) -> list[Document]:
+        return super().last(records, count + 1)
+
+
+class LastTakesOneLess(Judge):
+    def last(self, records: list[Document], count: int) -> list[Document]:
+        return super().last(records, count - 1)
+
+
+class LastIsForgotten(Judge):
+    def last(self, records: list[Document], count: int) -> list[Document]:
+        return records
+
+
+class WithinIsOpenAtItsStart(Judge):
+    def is_within(self, then: Value, now: Value, days: int) -> bool:
+        return super().is_within(then, now, days) and then != self.shift(now, 0, -days, 0)
+
+
+class WithinIsOpenAtItsEnd(Judge):
+    def is_within(self, then: Value, now: Value, days: int) -> bool:
+        return super().is_within(then, now, days) and then != now
+
+
+class WithinIsOneDayLonger(Judge):
+    def is_within(self, then: Value, now: Value, days: int) -> bool:
+        return super().is_within(then, now, days + 1)
+
+
+class WhereIsForgotten(Judge):
+    def range_of(self, node: Quantified, scope: Scope) -> list[Document]:
+        return super().range_of(replace(node, where=None), scope)
+
+
+class WhereForgivesUnknown(Judge):
+    def range_of(self, node: Quantified, scope: Scope) -> list[Document]:
+        records = super().range_of(replace(node, where=None), scope)
+        return [
+            record
+            for record in records
+            if node.where is None or self.decide(node.where, scope.bind(node.variable, record)) is not False
+        ]
+
+
+class WhereOfForAllIsAConjunct(Judge):
+    def decide_over_many(self, node: Condition, scope: Scope) -> Answer:
+        if isinstance(node, Quantified) and node.where is not None:
+            node = replace(node, where=None, body=Conjunction((node.where, node.body)))
+        return super().decide_over_many(node, scope)
+
+
+class KeysPartitionForAll(Judge):
+    def range_of(self, node: Quantified, scope: Scope) -> list[Document]:
+        records = super().range_of(node, scope)
+        if node.quantifier == "EXISTS" or not isinstance(node.body, Conjunction):
+            return records
+        keys = [part for part in node.body.operands if isinstance(part, Comparison) and part.operators == ("=",)]
+        return [
+            record
+            for record in records
+            if all(self.decide(key, scope.bind(node.variable, record)) is True for key in keys)
+        ]
+
+
+class NotExistsIsForAllNot(Judge):
+    def decide(self, node: Condition, scope: Scope) -> Answer:
+        match node:
+            case Negation(Quantified("EXISTS", _, body) as exists):
+                node = replace(exists, quantifier="FORALL", body=Negation(body))
+        return super().decide(node, scope)
+
+
+class NotForAllIsExistsNot(Judge):
+    def decide(self, node: Condition, scope: Scope) -> Answer:
+        match node:
+            case Negation(Quantified("FORALL", _, body) as for_all):
+                node = replace(for_all, quantifier="EXISTS", body=Negation(body))
+        return super().decide(node, scope)
+
+
+class TermWithoutItsNewAttributeIsFalse(Judge):
+    """As the procedure of Tatbul 2001, 4.2, which takes the entries whose attribute the new document has."""
+
+    def decide_over_many(self, node: Condition, scope: Scope) -> Answer:
+        if isinstance(node, Quantified):
+            new = [part for part in walk(node.body) if isinstance(part, Column) and part.variable is None]
+            if any(self.value(column, scope) is None for column in new):
+                return False
+        return super().decide_over_many(node, scope)
+
+
+class OneDocumentForAllConjuncts(Judge):
+    """Takes EXISTS d (p AND q) for EXISTS d (p) AND EXISTS d (q)."""
+
+    def decide_over_many(self, node: Condition, scope: Scope) -> Answer:
+        match node:
+            case Quantified("EXISTS", _, Conjunction(operands)):
+                return self.all([self.decide(replace(node, body=operand), scope) for operand in operands])
+        return super().decide_over_many(node, scope)
+
+
+class TheNewDocumentIsInTheStore(Judge):
+    def range_of(self, node: Quantified, scope: Scope) -> list[Document]:
+        self.earlier.append(scope.new)
+        records = super().range_of(node, scope)
+        self.earlier.pop()
+        return records
+
+
+class TheNewestIsNotInTheStoreYet(Judge):
+    def __init__(self, earlier: Sequence[Document] = (), types: Types | None = None) -> None:
+        super().__init__(earlier[:-1], types)
+
+
 class WithoutATimeIsWithin(Judge):
     def is_within(self, then: Value, now: Value, days: int) -> bool:
         return then is None or super().is_within(then, now, days)
@@ -519,6 +662,18 @@ class PrintsLastAsOneMore(SqlPrinter):
         super().__init__(engine, n_earlier - 1)
 
 
+class PrintsNoWhere(SqlPrinter):
+    def quantified(self, node: Quantified) -> str:
+        return super().quantified(replace(node, where=None))
+
+
+class PrintsWithinAsOneDayMore(SqlPrinter):
+    def quantified(self, node: Quantified) -> str:
+        return super().quantified(
+            node if node.within is None else replace(node, within=(node.within[0] + 1, *node.within[1:]))
+        )
+
+
 SQL_MUTANTS = SqlPrinter.__subclasses__()
 
 
@@ -569,3 +724,30 @@ def test_a_set_that_answers_wrongly_is_noticed(asked: str, broken: str, monkeypa
 
     monkeypatch.setattr(profilec.ProfileSet, broken, forgets)
     assert wrong_about(asked, Case(["price = 1"], [{"price": 1}], [[True]]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "broken"),
+    [
+        ("scan, one by one", "delete"),
+        ("scan, one by one", "add"),
+        ("scan, one by one", "extend"),
+        ("scan, process", "process"),
+    ],
+)
+def test_a_store_that_keeps_wrongly_is_noticed(asked: str, broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def process(self: Any, document: Document) -> Any:
+        self.documents.add(document)
+        return self.match(document)
+
+    if broken == "process":
+        monkeypatch.setattr(profilec.ProfileSet, "process", process)
+    else:
+        monkeypatch.setattr(DocumentStore, broken, lambda self, given: None)
+    ones, twos = {"a": 1}, {"a": 2}
+    changes = (Change(1, deleted=(-1,)), Change(2, added=(ones,)), Change(3, deleted=(0, 1), added=(twos, twos)))
+    case = Case(["EXISTS d (d.a = a)"], [ones] * 4 + [twos, ones, ones], [], [twos, ones], changes=changes, processed=2)
+    truths: list[list[Answer]] = [[True], [False], [True], [False], [True], [False], [True]]
+    assert wrong_about(asked, replace(case, truths=truths))
+    monkeypatch.undo()
+    check(replace(case, truths=truths), explained=True)

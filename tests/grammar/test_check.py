@@ -92,6 +92,17 @@ def test_nothing_is_said_of_what_the_schema_allows(text: str) -> None:
         ("price CONTAINS 1", [("PC215", "price")]),
         ("EXISTS price (price.name = name)", [("PC610", "price")]),
         ("EXISTS d WITHIN INTERVAL '1 day' OF name (d.flag)", [("PC215", "WITHIN INTERVAL '1 day' OF name")]),
+        ("FORALL d WITHIN INTERVAL '1 day' OF tags (d.flag)", [("PC215", "WITHIN INTERVAL '1 day' OF tags")]),
+        ("FORALL d WITHIN INTERVAL '1 day' OF user.city (d.flag)", [("PC215", "WITHIN INTERVAL '1 day' OF user.city")]),
+        ("EXISTS d WITHIN INTERVAL '1 day' OF e.at (d.flag)", [("PC214", "WITHIN INTERVAL '1 day' OF e.at")]),
+        # What is no variable is an attribute of the new document.
+        ("EXISTS d (e.price = price)", [("PC214", "e.price")]),
+        ("EXISTS d WHERE (D.price = price) (d.flag)", [("PC214", "D.price")]),
+        ("EXISTS d (d.flag) AND EXISTS e (d.price = e.price)", [("PC610", "d"), ("PC214", "d.price")]),
+        (
+            "EXISTS d WHERE (d.name = price) (d.price = name)",
+            [("PC603", "d.name = price"), ("PC603", "d.price = name")],
+        ),
         ("`user.city` = 'x'", [("PC214", "`user.city`")]),
     ],
 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "differential"))
 import regressions
-from engines import check
+from engines import Case, check
+from structures import Change
 
 FILES = sorted(regressions.FOLDER.glob("*.json"))
 
@@ -22,7 +25,17 @@ def test_a_failure_that_was_found_once(path: Path, rules: str) -> None:
     check(case if rules == "as found" else dataclasses.replace(case, rules=rules), explained=True)
 
 
-def test_a_case_survives_its_file(tmp_path: Path) -> None:
-    case = regressions.load(FILES[0]) if FILES else None
-    if case is not None:
-        assert regressions.load(regressions.save(case, "a round trip", tmp_path)) == case
+STORE_CHANGES = Case(
+    ["EXISTS d (d.a = a)"],
+    [{"a": Decimal("0.10")}, {"a": datetime.date(2024, 1, 31)}],
+    [[True], [False]],
+    [{"a": 0.1}],
+    changes=[Change(1, (-1,), ({"a": datetime.datetime(2024, 1, 31)}, {}))],
+    processed=1,
+)
+
+
+@pytest.mark.parametrize("case", [*map(regressions.load, FILES), STORE_CHANGES])
+def test_a_case_survives_its_file(case: Case, tmp_path: Path) -> None:
+    check(case, explained=True)
+    assert regressions.load(regressions.save(case, "a round trip", tmp_path)) == case

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.compare import order
@@ -171,3 +172,135 @@ def test_mixed_kinds_have_no_column():
         DocumentStore([{"a": 1}, {"a": "x"}]).to_arrow()
     with pytest.raises(ValueError, match="lone surrogate"):
         DocumentStore([{"a": "\ud800"}]).to_arrow()
+
+
+VALUES = st.one_of(
+    NUMBERS,
+    st.floats(),
+    st.booleans(),
+    st.dates(),
+    st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1)),
+    st.text(max_size=3),
+    st.lists(st.none() | st.integers(0, 3) | st.text("ab", max_size=2), max_size=3),
+    st.fixed_dictionaries({"x": st.integers(0, 3)}, optional={"y": st.none() | st.booleans()}),
+)
+DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "a.b", "c"]), VALUES, max_size=3)
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"x": st.none() | st.integers(-(2**63), 2**63 - 1), "s": st.none() | st.text("ab", max_size=2)},
+        optional={"day": st.dates(), "f": st.floats(allow_infinity=False)},
+    ),
+    max_size=4,
+)
+COLUMN_TYPES = {"x": pa.int64(), "s": pa.string(), "day": pa.date32(), "f": pa.float64()}
+
+
+def held(document):
+    """A document without the attributes that it lacks: a table's row has them, as NULL."""
+    return {name: value for name, value in document.items() if from_document(value) is not None}
+
+
+def all_same(documents, expected):
+    return len(documents) == len(expected) and all(
+        same(held(left), held(right)) for left, right in zip(documents, expected, strict=True)
+    )
+
+
+class StoreAndList(RuleBasedStateMachine):
+    """The store does what a plain list does; what was read from it earlier stays as it was."""
+
+    def __init__(self):
+        super().__init__()
+        self.store = DocumentStore()
+        self.model = []
+        self.read = []
+
+    @rule(document=DOCUMENTS)
+    def add(self, document):
+        self.store.add(document)
+        self.model = [*self.model, document]
+
+    @rule(documents=st.lists(DOCUMENTS, max_size=5), lazily=st.booleans())
+    def extend(self, documents, lazily):
+        self.store.extend(iter(documents) if lazily else documents)
+        self.model = self.model + documents
+
+    @rule(rows=ROWS, make=st.sampled_from(["table", "batch", "frame"]))
+    def extend_with_columns(self, rows, make):
+        columns = {name: [row.get(name) for row in rows] for name in COLUMN_TYPES}
+        if make == "frame":
+            dtypes = {"x": "Int64", "s": "string", "day": "object", "f": "float64"}
+            given = pd.DataFrame({name: pd.Series(columns[name], dtype=dtypes[name]) for name in columns})
+        else:
+            arrays = {name: pa.array(columns[name], type_) for name, type_ in COLUMN_TYPES.items()}
+            given = pa.table(arrays) if make == "table" else pa.RecordBatch.from_pydict(arrays)
+        self.store.extend(given)
+        self.model = self.model + rows
+
+    @rule(data=st.data())
+    def delete(self, data):
+        n = len(self.model)
+        positions = data.draw(st.lists(st.integers(-n, n - 1), max_size=4) if n else st.just([]))
+        self.store.delete(np.array(positions, np.int64) if data.draw(st.booleans()) else positions)
+        gone = {position % n for position in positions}
+        self.model = [document for place, document in enumerate(self.model) if place not in gone]
+
+    @rule(first=st.booleans())
+    def delete_what_is_not_there(self, first):
+        with pytest.raises(IndexError, match="no document at position"):
+            self.store.delete([-len(self.model) - 1] if first else [len(self.model)])
+
+    @rule()
+    def add_what_is_refused(self):
+        with pytest.raises(DocumentError):
+            self.store.extend([{"a": 1}, {"a": object()}])
+
+    @rule(n_read=st.integers(0, 2))
+    def begin_to_read(self, n_read):
+        reader = iter(self.store)
+        begun = [document for _, document in zip(range(n_read), reader, strict=False)]
+        self.read.append(((begun, reader), self.model))
+        self.read.append((self.store.snapshot(), self.model))
+
+    @rule()
+    def end_reading(self):
+        for reading, expected in self.read:
+            if isinstance(reading, tuple):
+                begun, reader = reading
+                assert all_same([*begun, *reader], expected)
+            else:
+                assert all_same(reading, expected)
+        self.read = []
+
+    def teardown(self):
+        self.end_reading()
+
+    @rule()
+    def pickle(self):
+        self.store = pickle.loads(pickle.dumps(self.store))
+
+    @rule()
+    def to_arrow_and_back(self):
+        try:
+            table = self.store.to_arrow()
+        except ValueError as error:
+            assert "attribute" in str(error)  # noqa: PT017
+            return
+        again = DocumentStore()
+        again.extend(table)
+        assert all_same(list(again), self.model)
+
+    @invariant()
+    def they_agree(self):
+        assert len(self.store) == len(self.model)
+        assert all_same(list(self.store), self.model)
+        assert all_same(self.store[1:-1], self.model[1:-1])
+        assert all_same([self.store[place] for place in range(-len(self.model), 0)], self.model)
+
+
+TestStoreAndList = StoreAndList.TestCase
+TestStoreAndList.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+
+
+def test_documents_without_attributes_are_rows_too():
+    assert DocumentStore([{}, {}]).to_arrow().num_rows == 2

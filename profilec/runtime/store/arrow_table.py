@@ -29,7 +29,7 @@ def table_of(documents: Sequence[Mapping[str, Any]]) -> Any:
     names = list(dict.fromkeys(name for document in documents for name in document))
     arrays = [_array([document.get(name) for document in documents], name) for name in names]
     if not names:
-        return pa.Table.from_pylist([{} for _ in documents])
+        return pa.table({"": pa.nulls(len(documents))}).select([])  # a table of no columns has rows all the same
     return pa.Table.from_arrays(arrays, names=names)
 
 

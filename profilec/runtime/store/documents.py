@@ -246,7 +246,7 @@ class DocumentStore(Sequence[Document]):
             self._forget_indexes()
             self.generation += 1
         start, self._n_indexed = self._n_indexed, self._n
-        if start == self._n or not self._columns:
+        if start == self._n:
             return
         with self._indexing():
             first = bisect_right(self._starts, start) - 1
