@@ -74,9 +74,18 @@ class Decider:
         self.entry_bit_off, self.entry_bits = self._bit_off.data, self._bits.data
         self.entry_residual = image.entry_residual.data
         self.joins = JoinPhase(image) if len(image.joins) else None
+        self.joined_have_tests = False
+        """Whether entries that ask joins alone have other predicates."""
+        if self.joins is not None:
+            self.joined_have_tests = bool(np.diff(image.entry_off)[self.joins.literals.alone].any())
         is_rank_test = ~has_bits
+        self._tests_off, self._tests = image.entry_off.data, image.entry_tests.data
         self._rank_off = kept_offsets(image.entry_off, is_rank_test)
         self._rank_tests = image.entry_tests[is_rank_test]
+
+    def tests_of(self, entry: int) -> list[int]:
+        """The tests of an entry, bit tests too."""
+        return self._tests[self._tests_off[entry] : self._tests_off[entry + 1]].tolist()
 
     def tests_hold(self, ranks: Int32, documents: NDArray[np.int64], entries: Int32) -> NDArray[np.bool_]:
         """Whether all rank tests of entries hold, each for a document. `ranks`: a row for each document, by slot."""
@@ -143,22 +152,22 @@ class Decision:
         return np.delete(entries, failing) if failing else entries
 
     def satisfying(self, entries: Int32) -> Int32:
-        """Those of the entries, all of whose joins hold, that hold altogether; in the same order."""
-        image = self._decider.image
+        """Those of the entries, which ask joins alone and whose joins hold, that hold altogether; in the same order."""
+        decider = self._decider
+        if not decider.joined_have_tests or not len(entries):
+            return entries
         if len(entries) <= _FEW:
-            n_tests = image.n_tests
-            off, tests = image.entry_off, image.entry_tests
-            held = [
-                entry
-                for entry in entries.tolist()
-                if all(self.test_holds(test) for test in tests[off[entry] : off[entry + 1]].tolist() if test < n_tests)
-            ]
-            return self.holding(np.array(held, np.int32))
-        ranks = np.zeros((1, len(image.slots)), np.int32)
+            held = [entry for entry in entries.tolist() if all(map(self.test_holds, decider.tests_of(entry)))]
+            return np.array(held, np.int32)
+        n_slots = len(decider.image.slots)
+        ranks = np.zeros((1, n_slots), np.int32)
         for slot, rank in self._ranks.items():
-            if slot < len(image.slots):
+            if slot < n_slots:
                 ranks[0, slot] = rank
-        return self.holding(entries[self._decider.tests_hold(ranks, np.zeros(len(entries), np.int64), entries)])
+        entries = entries[decider.tests_hold(ranks, np.zeros(len(entries), np.int64), entries)]
+        for kind in (BIT_PATTERN, BIT_TERM):
+            entries = entries[~self._failing(entries, kind)]
+        return entries
 
     def _holds(self, entry: int) -> bool:
         """PERF: for a few entries, Python's own arrays take a tenth of the time of numpy's."""

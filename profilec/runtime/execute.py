@@ -26,7 +26,7 @@ from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.joins.new import NewDocuments
-from profilec.runtime.joins.order import JOIN_FIRST, PhaseOrder
+from profilec.runtime.joins.order import ALONE, IN_BATCH, JOIN_FIRST, PhaseOrder
 from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
@@ -77,6 +77,24 @@ def _scan(image: Image, joined: bool) -> Matcher:
 _FEW = 32
 _MAX_TRUTHS = 8_000_000
 
+
+class _Nothing:
+    """The matcher of no entries."""
+
+    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
+        return _NONE, _NONE
+
+    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
+        return 0, _NONE
+
+    def match_batch(
+        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
+    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
+        return np.zeros_like(doc_off), _NONE, np.zeros_like(doc_off), _NONE
+
+
+_NONE = np.zeros(0, np.int32)
+
 MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
 """What finds the entries of an image that ask joins alone, or the others."""
 
@@ -94,7 +112,7 @@ class Executor:
         if make is None:
             raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
-        self._matcher = make(image, False)
+        self._matcher: Matcher = make(image, False)
         self._encoder = encoder_of(image)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image)
@@ -102,10 +120,12 @@ class Executor:
         """What finds the entries that ask joins alone; None where there are none."""
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
             self._joined = make(image, True)
+            if self._decider.joins.literals.alone.all():
+                self._matcher = _Nothing()
             literals = self._decider.joins.literals
-            self._order = PhaseOrder(
-                phase_order, len(self._decider.joins.table.rows), len(literals.used), int(literals.alone.sum())
-            )
+            sizes = len(self._decider.joins.table.rows), len(literals.used), int(literals.alone.sum())
+            self._order = PhaseOrder(phase_order, ALONE, *sizes)
+            self._order_in_batch = PhaseOrder(phase_order, IN_BATCH, *sizes)
         self._has_tree = make is _betree
         self._profiles_of = image.entry_profile_off.data, image.entry_profiles.data
         self._overlap: Overlap | None = None
@@ -239,10 +259,12 @@ class Executor:
         """As `_both_phases`, of the documents from `start` to before `stop`."""
         cut = batch.doc_off[start : stop + 1]
         slots, ranks = batch.doc_slots[cut[0] : cut[-1]], batch.doc_ranks[cut[0] : cut[-1]]
-        n = stop - start
-        if self._order.choose(n_documents) == JOIN_FIRST:
+        n, order = stop - start, self._order_in_batch
+        if order.choose(n_documents) == JOIN_FIRST:
             documents, entries = answers.joined()
-            self._order.saw_held(len(entries) / n)
+            order.saw_held(len(entries) / n)
+            if not self._decider.joined_have_tests:
+                return [(documents + start, entries)]
             dense = np.zeros((n, len(self.image.slots)), np.int32)
             own = slots < dense.shape[1]  # without pseudo-slots
             dense[np.repeat(np.arange(n), np.diff(cut))[own], slots[own]] = ranks[own]
@@ -252,7 +274,7 @@ class Executor:
         _, _, handed_off, handed = joined.match_batch(cut - cut[0], slots, ranks)
         documents = np.repeat(np.arange(n), np.diff(handed_off))
         held = self._settled(batch, start, answers, documents, handed)
-        self._order.saw_survivors(len(handed) / n, (answers.n_asked - n_before) / n)
+        order.saw_survivors(len(handed) / n, answers.n_asked - n_before)
         return held
 
     def _settled(
@@ -265,6 +287,8 @@ class Executor:
     ) -> list[tuple[NDArray[np.int64], Int32]]:
         """Documents of the batch, and for each the entries that hold. In: entries whose rank tests hold, each for a
         document, these numbered from `first` on and ascending."""
+        if not len(entries):
+            return []
         answers.ask(entries)
         alone = self._decider.needs_no_run(entries)
         holds = alone.copy()
@@ -298,14 +322,14 @@ class Executor:
         self, off: NDArray[np.int64], profiles: Int32, found: list[tuple[NDArray[np.int64], Int32]]
     ) -> tuple[NDArray[np.int64], Int32]:
         """Profiles by document, with those of entries, each found for a document."""
-        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        if not len(entries):
+        if not any(len(entries) for _, entries in found):
             return off, profiles
+        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
         more, cut = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
         n = np.int64(self.image.n_profiles)
         of_profiles = np.repeat(np.arange(len(off) - 1), np.diff(off))
         keys = np.concatenate((of_profiles * n + profiles, np.repeat(documents, np.diff(cut)) * n + more))
-        keys = np.unique(keys)
+        keys = _ascending(keys)
         counts = np.bincount(keys // n, minlength=len(off) - 1)
         return np.concatenate(([0], np.cumsum(counts))), (keys % n).astype(np.int32)
 
@@ -320,11 +344,21 @@ class Executor:
                 found.update(of_entry[off[entry] : off[entry + 1]])
             return np.array(sorted(found), np.int32)
         more, _ = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
-        return np.unique(np.concatenate((profiles, more))) if len(more) else profiles
+        return _ascending(np.concatenate((profiles, more)))
 
 
 def _document(batch: SparseBatch, first: int, number: int) -> Document:
     return batch.document(first + number)
+
+
+def _ascending(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The numbers in order, none twice."""
+    if (numbers[1:] > numbers[:-1]).all():  # PERF: mostly they are
+        return numbers
+    numbers = np.sort(numbers)
+    is_first = np.ones(len(numbers), np.bool_)
+    is_first[1:] = numbers[1:] > numbers[:-1]
+    return numbers[is_first]
 
 
 def _joined(parts: Sequence[tuple[NDArray[np.int64], Int32]]) -> tuple[NDArray[np.int64], Int32]:

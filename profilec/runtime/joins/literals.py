@@ -54,8 +54,16 @@ class Literals:
         by_literal = np.argsort(chosen, kind="stable")
         self.used, starts = np.unique(chosen[by_literal], return_index=True)
         """The literals under which entries are filed."""
+        self._used_join, self._used_want = self.used >> 1, self.used % 2 == 1
         self._used_off = np.append(starts, len(entries))
         self._filed = entries[by_literal]
+        self.has_one = bool((np.diff(cut) == 1).all())
+        """Whether each of these entries has but one."""
+
+    def holding(self, truths: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of `used` hold. `truths`: of all joins, on the last axis."""
+        holds: NDArray[np.bool_] = truths[..., self._used_join] == self._used_want
+        return holds
 
     def filed(self, places: NDArray[np.int64]) -> tuple[Int32, NDArray[np.int64]]:
         """The entries filed under the literals at some places of `used`, and what cuts them."""

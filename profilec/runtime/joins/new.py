@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.arrow_values import null_mask, words
+from profilec.runtime.arrow_values import array_values, is_string, null_mask, words
 from profilec.runtime.columns import Frame, distinct, find
 from profilec.runtime.image import Int32
 from profilec.runtime.program import Document, Program, run
@@ -61,7 +61,7 @@ class NewDocuments:
         self._document = document
         self._alone: dict[int, NewDocument] = {}
         self._asked: dict[int, AskedMany] = {}
-        self._values: dict[int, tuple[list[Value], NDArray[np.int64]]] = {}
+        self._values: dict[int, tuple[list[Value], NDArray[np.int64] | None]] = {}
 
     def alone(self, number: int) -> NewDocument:
         """One of them."""
@@ -80,8 +80,8 @@ class NewDocuments:
     def codes(self, program: Program, column: Column) -> Int32:
         """The codes that a column has for the values of an expression; -1 where it has none."""
         values, positions = self._distinct(program)
-        codes: Int32 = np.array([column.code_of(value) for value in values], np.int32)[positions]
-        return codes
+        codes = column.codes_of(values)
+        return codes if positions is None else codes[positions]
 
     def _column(self, program: Program) -> Any:
         """The Arrow array of a plain attribute; None where the values are to be asked one by one."""
@@ -108,18 +108,22 @@ class NewDocuments:
     def _of_values(self, program: Program) -> AskedMany:
         values, positions = self._distinct(program)
         keys = [order_key64(value) for value in values]
+        every = slice(None) if positions is None else positions
         return AskedMany(
-            np.array([key.kind for key in keys], np.uint8)[positions],
-            np.array([key.key for key in keys], np.int64)[positions],
-            np.array([key.is_exact for key in keys], np.bool_)[positions],
+            np.array([key.kind for key in keys], np.uint8)[every],
+            np.array([key.key for key in keys], np.int64)[every],
+            np.array([key.is_exact for key in keys], np.bool_)[every],
         )
 
-    def _distinct(self, program: Program) -> tuple[list[Value], NDArray[np.int64]]:
+    def _distinct(self, program: Program) -> tuple[list[Value], NDArray[np.int64] | None]:
+        """Values, and the place of each document's among them; None where there is one for each."""
         known = self._values.get(id(program))
         if known is None:
             column = self._column(program)
             if column is None:
-                known = [self.alone(number).asked(program).value for number in range(self.n)], np.arange(self.n)
+                known = [self.alone(number).asked(program).value for number in range(self.n)], None
+            elif is_string(column.type) or str(column.type) == "int64":
+                known = array_values(column), None
             else:
                 values, positions = distinct(column)
                 known = [from_document(value) for value in values], positions

@@ -12,28 +12,36 @@ after twice as many documents, or when the store has grown fourfold.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 CONSTANT_FIRST, JOIN_FIRST = "constant_first", "join_first"
 PHASE_ORDERS = (CONSTANT_FIRST, JOIN_FIRST)
 
-_PROBE = 4_000.0
-"""ns a probe of a row of the join table takes, and `_STEP` for each doubling of the store."""
-_STEP = 50.0
-_WALK = 8_000.0
-"""ns of the constant phase, and for each entry that survives it."""
-_SURVIVOR = 1_000.0
-_LOOK_UP = 30_000.0
-"""ns to find the entries whose joins hold, and for each of these its constants."""
-_HELD = 400.0
-_LITERAL = 3.0
-"""ns for each literal of a term."""
+
+class Costs(NamedTuple):
+    """Unit costs in ns, for each document: `probe` of a row of the join table, and `step` more for each doubling of
+    the store; `walk`, the constant phase, and `survivor` for each entry that survives it; `look_up`, to find the
+    entries whose joins hold, and `held` for the constants of each of these; `literal` for each literal of a term."""
+
+    probe: float
+    step: float
+    walk: float
+    survivor: float
+    look_up: float
+    held: float
+    literal: float
+
+
+ALONE = Costs(probe=4_000, step=50, walk=8_000, survivor=1_000, look_up=30_000, held=400, literal=3)
+IN_BATCH = Costs(probe=400, step=10, walk=400, survivor=150, look_up=50, held=150, literal=2)
 
 
 class PhaseOrder:
     """Chooses for one image and one store. `forced`: an order of PHASE_ORDERS, or None."""
 
-    def __init__(self, forced: str | None, n_rows: int, n_literals: int, n_entries: int) -> None:
+    def __init__(self, forced: str | None, unit: Costs, n_rows: int, n_literals: int, n_entries: int) -> None:
         self._forced = forced
+        self._unit = unit
         self._n_rows = n_rows
         self._n_literals = n_literals
         self._n_asked = 0
@@ -58,10 +66,12 @@ class PhaseOrder:
 
     def costs(self, n_documents: int) -> dict[str, float]:
         """What each order is expected to cost, in ns."""
-        probe = _PROBE + _STEP * math.log2(n_documents + 1)
+        unit = self._unit
+        probe = unit.probe + unit.step * math.log2(n_documents + 1)
+        all_rows = self._n_rows * probe + self._n_literals * unit.literal
         return {
-            CONSTANT_FIRST: _WALK + self.survivors * _SURVIVOR + self.rows_needed * probe,
-            JOIN_FIRST: self._n_rows * probe + self._n_literals * _LITERAL + _LOOK_UP + self.held * _HELD,
+            CONSTANT_FIRST: unit.walk + self.survivors * unit.survivor + self.rows_needed * probe,
+            JOIN_FIRST: all_rows + unit.look_up + self.held * unit.held,
         }
 
     def saw_survivors(self, n_entries: float, n_rows: float) -> None:

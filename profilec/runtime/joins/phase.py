@@ -29,6 +29,8 @@ class JoinPhase:
 
     def rows_of(self, entries: Int32) -> NDArray[np.int64]:
         """The rows of the table that the residuals of entries ask."""
+        if len(self.table.rows) == 1:
+            return np.zeros(min(1, len(entries)), np.int64)
         numbers, _ = self.literals.of(entries)
         return np.unique(self.table.row_of_term[numbers >> 1])
 
@@ -68,8 +70,8 @@ class JoinAnswers:
         """The entries that ask joins alone, all of whose joins hold, ascending: of all rows of the table."""
         self._ask(range(len(self._asked)))
         literals = self._phase.literals
-        holding = np.flatnonzero(self._truths[literals.used >> 1] == literals.used % 2)
-        return np.sort(self.kept(literals.filed(holding)[0]))
+        entries, _ = literals.filed(np.flatnonzero(literals.holding(self._truths)))
+        return np.sort(entries if literals.has_one else self.kept(entries))
 
     @property
     def n_asked(self) -> int:
@@ -130,9 +132,11 @@ class BatchAnswers:
         """Documents, and for each the entries that ask joins alone, all of whose joins hold: of all rows."""
         self._ask(range(len(self._asked)))
         literals = self._phase.literals
-        documents, places = np.nonzero(self._truths[:, literals.used >> 1] == literals.used % 2)
+        documents, places = np.nonzero(literals.holding(self._truths))
         entries, cut = literals.filed(places)
         documents = np.repeat(documents, np.diff(cut))
+        if literals.has_one:
+            return documents, entries
         holds = self.holding(documents, entries)
         return documents[holds], entries[holds]
 

@@ -67,6 +67,14 @@ class Column:
             code = -1 if canonical is value else self._codes_of[type(canonical)].get(canonical, -1)
         return code
 
+    def codes_of(self, values: list[Value]) -> Int32:
+        """The codes of many."""
+        types = set(map(type, values)) - {type(None)}
+        if len(types) == 1 and types <= {int, str}:  # PERF: each is its own representative
+            known = self._codes_of[types.pop()].get
+            return np.array([NULL_CODE if value is None else known(value, -1) for value in values], np.int32)
+        return np.array([self.code_of(value) for value in values], np.int32)
+
     def intern(self, value: Value) -> int:
         """The code of a value, which it is given where it has none."""
         codes = self._codes_of.get(type(value))
