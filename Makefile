@@ -21,7 +21,7 @@ format:
 	$(PYTHON) -m ruff check --fix
 
 goldens:          ## rewrite the golden files; read the diff before you commit it
-	$(PYTHON) -m pytest --rewrite-golden
+	$(PYTHON) -m pytest --rewrite-golden --numprocesses=0
 
 bench:            ## tables of tests/benchmarks, CSV and PNG in bench-results/; NAME="match worst" for some, LARGE=1 for 10 million
 	$(PYTHON) tests/benchmarks/run.py $(if $(filter-out 0,$(LARGE)),--large) $(NAME)

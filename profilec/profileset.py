@@ -258,7 +258,7 @@ class ProfileSet:
         begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
         if not begins:
             self._whole()
-        order = self._parts.options.phase_order
+        order = self.plan.phase_order
         with self._preparing:
             if begins:
                 self._first = self._first or Executor(self._image, "scan", order)

@@ -18,6 +18,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says what tests recorded to be told, as the seeds that they drew: processes of their own cannot print it."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()) if getattr(report, "when", "") == "call" else ():
+                if name == "told":
+                    terminalreporter.write_line(str(value))
+
+
 @pytest.fixture
 def rewrite_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be rewritten."""

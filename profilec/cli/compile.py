@@ -47,6 +47,10 @@ def compile_(
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
+    phase_order: Annotated[
+        str | None,
+        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
@@ -69,7 +73,7 @@ def compile_(
         terminal.stop(f"{path}: it is an image, and this takes the text of profiles")
     _expect_no_loss(output, [*sources, *files_or_stop(schema or ()), *map(Path, statistics or ())])
     declared = schema_or_stop(schema, terminal.Findings()) if schema else None
-    options = read_options(option or [], matcher=matcher, index=index or [])
+    options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
     sample = sample_or_stop(statistics, declared) if statistics else None
     profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared, statistics=sample)
     if output == _STDOUT:

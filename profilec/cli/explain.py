@@ -42,6 +42,10 @@ def explain(
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
+    phase_order: Annotated[
+        str | None,
+        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
@@ -52,7 +56,9 @@ def explain(
     terminal.expect_choice("--format", format_, ("text", "json"))
     if form is not None:
         terminal.expect_choice("--form", form, ("cnf", "dnf"))
-    profile_set, _ = load(paths, options=read_options(option or [], matcher=matcher, index=index or []))
+    profile_set, _ = load(
+        paths, options=read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
+    )
     for id_ in ids or []:
         if id_ not in profile_set:
             terminal.stop(_unknown(id_, profile_set.ids))

@@ -159,7 +159,9 @@ def _load_image(image: str, arguments: Sequence[str], options: dict[str, Any] | 
         terminal.stop(f"{image}: {error.strerror}")
 
 
-def read_options(given: Sequence[str], *, matcher: str | None = None, index: Sequence[str] = ()) -> dict[str, Any]:
+def read_options(
+    given: Sequence[str], *, matcher: str | None = None, index: Sequence[str] = (), phase_order: str | None = None
+) -> dict[str, Any]:
     """The options of `compile` that the command line names; ends the verb where one is none.
 
     >>> read_options(["max_depth=50"], matcher="bitmap", index=["price=interval"])
@@ -178,6 +180,8 @@ def read_options(given: Sequence[str], *, matcher: str | None = None, index: Seq
             options[name] = int(value) if _WHOLE.fullmatch(value) else value
     if matcher is not None:
         options["matcher"] = matcher
+    if phase_order is not None:
+        options["phase_order"] = phase_order
     if index:
         options["index"] = dict(_cut("--index", choice) for choice in index)
     try:

@@ -49,6 +49,10 @@ def match(
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
+    phase_order: Annotated[
+        str | None,
+        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
@@ -74,7 +78,9 @@ def match(
     if [*profiles, *documents, *(join_documents or [])].count(STDIN) > 1:
         terminal.stop("standard input can be read only once, and is named for two things")
     profile_set, findings = load(
-        profiles, skip_errors=skip_errors, options=read_options(option or [], matcher=matcher, index=index or [])
+        profiles,
+        skip_errors=skip_errors,
+        options=read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order),
     )
     tally = Tally(report=lambda message: terminal.say(message, "red"), strict=strict)
     results = Results(sys.stdout, format_, profile_set.ids, only_matches=only_matches)

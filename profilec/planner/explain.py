@@ -15,7 +15,7 @@ import numpy as np
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import escaped
 from profilec.grammar.parse import parse_condition
-from profilec.planner.lower.describe import describe_residual, describe_test
+from profilec.planner.lower.describe import describe_join_rows, describe_residual, describe_test
 from profilec.planner.lower.leaves import text_of
 from profilec.planner.normal_forms import to_cnf, to_dnf
 from profilec.planner.normalize import normalize
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 Place = tuple[str | None, int, int]
 _MOST_UNSELECTIVE = 20
 _MOST_ENTRIES = 50
+_MOST_ROWS = 20
+_ORDER_TEXT = {
+    None: "asked before or after the constants, whichever costs less for a document",
+    "constant_first": "asked after the constants, as the options say",
+    "join_first": "asked before the constants, as the options say",
+}
 
 
 class Explained(Protocol):
@@ -87,6 +93,8 @@ def explain_set(image: Image, plan: Plan, ids: Sequence[str], place_of: Callable
             }
             for number, slot in enumerate(image.slots)
         ],
+        "phase_order": plan.phase_order,
+        "join_rows": describe_join_rows(image),
         "n_not_selective": len(unselective),
         "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
     }
@@ -194,6 +202,15 @@ def _set_text(facts: dict[str, Any]) -> str:
         f"{slot['elementary_intervals']:>7,} elementary intervals"
         for slot in sorted(slots, key=lambda slot: (-slot["access_for_entries"], slot["attribute"]))
     ]
+    if facts["join_rows"]:
+        lines.append(
+            f"{counted(len(facts['join_rows']), 'row')} of the join table, {_ORDER_TEXT[facts['phase_order']]}"
+        )
+    for row in facts["join_rows"][:_MOST_ROWS]:
+        more = f" and {row['terms'] - 1:,} more of other constants" if row["terms"] > 1 else ""
+        lines.append(f"  {row['term']}{more}: {', '.join(row['asked_by']) or 'never holds'}")
+    if len(facts["join_rows"]) > _MOST_ROWS:
+        lines.append(f"  … {len(facts['join_rows']) - _MOST_ROWS:,} more (--format json shows all)")
     for found in facts["not_selective"]:
         place = f" at {found['place']}" if found["place"] else ""
         checks = " AND ".join(found["checks"])

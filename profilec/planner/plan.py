@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`postings`: how many (entry, elementary interval) pairs the interval index holds, or would hold."""
+    """`phase_order`: the one forced, or None for the cheaper one of each document.
+
+    `postings`: how many (entry, elementary interval) pairs the interval index holds, or would hold."""
 
     matcher: str
     reason: str
@@ -30,6 +32,7 @@ class Plan:
     n_entries: int
     n_joins: int
     postings: int
+    phase_order: str | None = None
 
     def __str__(self) -> str:
         return (
@@ -70,6 +73,7 @@ def plan_of(image: Image, options: Options) -> Plan:
         n_entries=len(image.entry_residual),
         n_joins=len(image.joins),
         postings=_postings(image),
+        phase_order=options.phase_order,
     )
 
 

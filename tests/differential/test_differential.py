@@ -11,6 +11,7 @@ import os
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import judge
 import pytest
@@ -56,11 +57,10 @@ def judged(world: World) -> Case:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_profilec_agrees_with_the_judges(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_profilec_agrees_with_the_judges(kind: str, record_property: Callable[[str, object], None]) -> None:
     given_seed = os.environ.get("PROFILEC_DIFFERENTIAL_SEED")
     first_seed = int(given_seed) if given_seed else random.SystemRandom().randrange(2**32)
-    with capsys.disabled():
-        print(f"\ndifferential test of {kind}: PROFILEC_DIFFERENTIAL_SEED={first_seed}")
+    record_property("told", f"differential test of {kind}: PROFILEC_DIFFERENTIAL_SEED={first_seed}")
     deadline = time.monotonic() + SECONDS / len(KINDS)
     counts: Counter[str] = Counter()
     last: list[tuple[Exception, Case, World]] = []
@@ -100,6 +100,5 @@ def test_profilec_agrees_with_the_judges(kind: str, capsys: pytest.CaptureFixtur
             failure, case, world = last[0]
             path = regressions.save(reduced(case, world), f"seed {first_seed + round_}: {str(failure).splitlines()[0]}")
             pytest.fail(f"{failure!r}\n{failure}\nsaved as {path}", pytrace=False)
-    with capsys.disabled():
-        print(", ".join(f"{count:,} {what}" for what, count in counts.items()))
+    record_property("told", ", ".join(f"{count:,} {what}" for what, count in counts.items()))
     assert counts["worlds"] > 0

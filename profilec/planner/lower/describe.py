@@ -12,6 +12,7 @@ from profilec.grammar import ir
 from profilec.grammar.print import print_condition, print_scalar
 from profilec.planner.lower.skeleton import JOIN_NOT, JUMP_IF_FALSE, JUMP_IF_TRUE, SET, TEST
 from profilec.runtime.image import Constants, Image
+from profilec.runtime.joins.table import rows_of
 from profilec.values.kinds import Date, Kind, Timestamp
 from profilec.values.patterns import print_like
 
@@ -184,3 +185,15 @@ def _describe_block(name: str, constants: Constants, kind: Kind, low: int, high:
     if lower and upper and lower[0] == ">=" and upper[0] == "<=":
         return f"{name} BETWEEN {lower[1]} AND {upper[1]}"
     return " AND ".join([f"{name} {operator} {literal}" for operator, literal in filter(None, (lower, upper))])
+
+
+def describe_join_rows(image: Image) -> list[dict[str, Any]]:
+    """Each row of the join table: one of its terms, how many it has, and how these are asked."""
+    return [
+        {
+            "term": image.join_names[int(row.terms[0])],
+            "terms": len(row.terms),
+            "asked_by": list(dict.fromkeys(row.strategies)),
+        }
+        for row in rows_of(image.joins)
+    ]

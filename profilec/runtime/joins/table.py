@@ -11,9 +11,8 @@ stands among the extremes of the documents (`constants`). For each combination o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,11 @@ class Row(NamedTuple):
     @property
     def strategies(self) -> tuple[str, ...]:
         """How its conjunctions are asked."""
-        return tuple(strategy_of(conjunction, self.question.last) for conjunction in self.question.conjunctions)
+        found = []
+        for conjunction, constants in zip(self.question.conjunctions, self.constants, strict=True):
+            (known, _), *others = _by_fixed(conjunction, constants, self.question.last)[1].values()
+            found.append(strategy_of(_as_asked(conjunction, known, 1 + len(others)), self.question.last))
+        return tuple(found)
 
 
 def rows_of(terms: Sequence[JoinTerm]) -> list[Row]:
@@ -217,24 +220,41 @@ def _parts(
     store: DocumentStore,
 ) -> list[_Part]:
     """A conjunction of a row, part by part. `constants`: of each term."""
-    asked = [*conjunction.keys, *conjunction.comparisons, *conjunction.limits]
-    with_constant = [one for one in asked if one.new is None or one.old is None]
-    open_ = _left_open(conjunction, last)
-    fixed = [place for place, one in enumerate(with_constant) if one is not open_]
-    by_fixed: dict[Any, list[int]] = defaultdict(list)
-    for number, own in enumerate(constants):
-        by_fixed[tuple((type(own[place]), own[place]) for place in fixed)].append(number)
-    place = next((place for place, one in enumerate(with_constant) if one is open_), -1)
+    open_, by_fixed = _by_fixed(conjunction, constants, last)
+    place = -1 if open_ is None else _with_constant(conjunction).index(open_)
     parts = []
-    for numbers in by_fixed.values():
-        of_part = constants[numbers[0]]
-        known = {id(with_constant[at]): of_part[at] for at in fixed}
+    for known, numbers in by_fixed.values():
         index = None
         if open_ is not None:
             pairs = [(constants[number][place], int(terms[number])) for number in numbers]
             index = ConstantIndex(open_.operator, open_.or_other, pairs)
-        parts.append(_part(conjunction, known, open_, index, terms[numbers], last, store, len(by_fixed)))
+        asked = _as_asked(conjunction, known, len(by_fixed))
+        parts.append(_part(conjunction, asked, known, open_, index, terms[numbers], last, store))
     return parts
+
+
+def _with_constant(conjunction: Conjunction) -> list[Comparison]:
+    """The comparisons of which terms have a constant each, in the order of these."""
+    asked = (*conjunction.keys, *conjunction.comparisons, *conjunction.limits)
+    return [one for one in asked if one.new is None or one.old is None]
+
+
+_Known: TypeAlias = dict[int, Value]
+"""The constants of comparisons, by the id of these."""
+
+
+def _by_fixed(
+    conjunction: Conjunction, constants: Sequence[tuple[Value, ...]], last: int | None
+) -> tuple[Comparison | None, dict[Any, tuple[_Known, list[int]]]]:
+    """The comparison that is left open, if one is; and the terms by the constants of the others."""
+    open_ = _left_open(conjunction, last)
+    fixed = [(place, one) for place, one in enumerate(_with_constant(conjunction)) if one is not open_]
+    found: dict[Any, tuple[_Known, list[int]]] = {}
+    for number, own in enumerate(constants):
+        name = tuple((type(own[place]), own[place]) for place, _ in fixed)
+        known = found.setdefault(name, ({id(one): own[place] for place, one in fixed}, []))
+        known[1].append(number)
+    return open_, found
 
 
 def _left_open(conjunction: Conjunction, last: int | None) -> Comparison | None:
@@ -248,31 +268,30 @@ def _left_open(conjunction: Conjunction, last: int | None) -> Comparison | None:
 
 def _part(
     conjunction: Conjunction,
-    known: dict[int, Value],
+    asked: Conjunction,
+    known: _Known,
     open_: Comparison | None,
     index: ConstantIndex | None,
     terms: NDArray[np.int64],
     last: int | None,
     store: DocumentStore,
-    n_parts: int,
 ) -> _Part:
     limits = [(_new(one), one.operator, one.or_other, known[id(one)]) for one in conjunction.limits if one is not open_]
-    guard = conjunction.guard
-    if n_parts <= FEW_FILTERS:
-        conjunction = _with_filters(conjunction, known)
     operands = {
         id(one): Operand(one.new, one.minus, Asked(known[id(one)]) if id(one) in known else None)
-        for one in (*conjunction.keys, *conjunction.comparisons)
+        for one in (*asked.keys, *asked.comparisons)
     }
-    probe = Probe(conjunction, operands, open_, last, store)
+    probe = Probe(asked, operands, open_, last, store)
     if open_ is None or open_.old is None:
         of_new = None if open_ is None or index is None else (_new(open_), index)
-        return _Part(guard, limits, probe, terms, None, of_new)
-    return _Part(guard, limits, probe, terms, index, None)
+        return _Part(conjunction.guard, limits, probe, terms, None, of_new)
+    return _Part(conjunction.guard, limits, probe, terms, index, None)
 
 
-def _with_filters(conjunction: Conjunction, known: dict[int, Value]) -> Conjunction:
-    """Comparisons with known constants as filters, where these leave no more than one comparison."""
+def _as_asked(conjunction: Conjunction, known: _Known, n_parts: int) -> Conjunction:
+    """Comparisons with known constants as filters, where there are few of these, and no more than one other is left."""
+    if n_parts > FEW_FILTERS:
+        return conjunction
     filters = [one for one in conjunction.comparisons if id(one) in known]
     left = tuple(one for one in conjunction.comparisons if id(one) not in known)
     if len(conjunction.comparisons) < 2 or len(left) > 1 or not filters:
