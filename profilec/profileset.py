@@ -258,12 +258,12 @@ class ProfileSet:
         begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
         if not begins:
             self._whole()
-        order = self.plan.phase_order
+        order, prefilter = self.plan.phase_order, self._parts.options.prefilter
         with self._preparing:
             if begins:
-                self._first = self._first or Executor(self._image, "scan", order)
+                self._first = self._first or Executor(self._image, "scan", order, prefilter=prefilter)
                 return self._first
-            self._final = self._final or Executor(self._image, self.plan.matcher, order)
+            self._final = self._final or Executor(self._image, self.plan.matcher, order, prefilter=prefilter)
             return self._final
 
     def _whole(self) -> SetParts:
@@ -407,7 +407,9 @@ class ProfileSet:
         if id is None:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
-            return explain_set(self._image, self.plan, self._table.ids, self._table.places.__getitem__, format)
+            filtered = self._executor(0).filtered(self.documents) if self.plan.n_joins else None
+            left = None if filtered is None else (filtered[0], len(filtered[1]))
+            return explain_set(self._image, self.plan, self._table.ids, self._table.places.__getitem__, format, left)
         return explain_profile(
             self._image, self.ordinal(id), self[id], self.place(id), self._parts.options, format, form
         )

@@ -71,8 +71,18 @@ def explain_profile(
     return _formatted(facts, format_, _profile_text)
 
 
-def explain_set(image: Image, plan: Plan, ids: Sequence[str], place_of: Callable[[int], Place], format_: str) -> str:
-    """The set's size, its attributes, its matcher, and the entries that are checked for every document."""
+def explain_set(
+    image: Image,
+    plan: Plan,
+    ids: Sequence[str],
+    place_of: Callable[[int], Place],
+    format_: str,
+    filtered: tuple[int, int] | None = None,
+) -> str:
+    """The set's size, its attributes, its matcher, its joins, and the entries that are checked for every document.
+
+    `filtered`: the constraints of the pre-filter, and the profiles that cannot match; None where there is none.
+    """
     tests_of_slot = np.bincount(image.test_slot, minlength=len(image.slots))
     entries_of_slot = _entries_by_access(image)
     unselective = np.flatnonzero(image.entry_access < 0)
@@ -95,6 +105,7 @@ def explain_set(image: Image, plan: Plan, ids: Sequence[str], place_of: Callable
         ],
         "phase_order": plan.phase_order,
         "join_rows": describe_join_rows(image),
+        "prefilter": None if filtered is None else {"constraints": filtered[0], "cannot_match": filtered[1]},
         "n_not_selective": len(unselective),
         "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
     }
@@ -211,6 +222,10 @@ def _set_text(facts: dict[str, Any]) -> str:
         lines.append(f"  {row['term']}{more}: {', '.join(row['asked_by']) or 'never holds'}")
     if len(facts["join_rows"]) > _MOST_ROWS:
         lines.append(f"  … {len(facts['join_rows']) - _MOST_ROWS:,} more (--format json shows all)")
+    if facts["prefilter"]:
+        constraints, left = facts["prefilter"]["constraints"], facts["prefilter"]["cannot_match"]
+        told = f"{counted(left, 'profile')} cannot match yet" if left else "every profile can match"
+        lines.append(f"pre-filter of {counted(constraints, 'constraint')} on the earlier documents: {told}")
     for found in facts["not_selective"]:
         place = f" at {found['place']}" if found["place"] else ""
         checks = " AND ".join(found["checks"])

@@ -19,7 +19,7 @@ MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
 INDEXES = ("interval",)
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
-NAMES = ("index", "matcher", "max_cap", "phase_order", "rules", *_LIMITS)
+NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     max_cap: int | None = None
     phase_order: str | None = None
+    prefilter: bool = True
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -58,7 +59,10 @@ class Options:
         phase_order = given.get("phase_order")
         if phase_order is not None:
             _known("phase order", phase_order, PHASE_ORDERS)
-        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap, phase_order)
+        prefilter = given.get("prefilter", True)
+        if not isinstance(prefilter, bool):
+            raise ValueError(f"prefilter takes True or False, not {_shown(prefilter)}")
+        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap, phase_order, prefilter)
 
     @property
     def leaves_matcher(self) -> bool:

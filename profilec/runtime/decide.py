@@ -52,7 +52,7 @@ _FEW = 64
 class Decider:
     """What is prepared once per image. Safe to share between threads."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, *, with_prefilter: bool = True) -> None:
         self.image = image
         has_bits = image.entry_tests >= image.n_tests
         self._bit_off = kept_offsets(image.entry_off, has_bits)
@@ -73,7 +73,7 @@ class Decider:
         self.bit_told = bits_told(image)
         self.entry_bit_off, self.entry_bits = self._bit_off.data, self._bits.data
         self.entry_residual = image.entry_residual.data
-        self.joins = JoinPhase(image) if len(image.joins) else None
+        self.joins = JoinPhase(image, with_prefilter=with_prefilter) if len(image.joins) else None
         self.joined_have_tests = False
         """Whether entries that ask joins alone have other predicates."""
         if self.joins is not None:

@@ -102,9 +102,12 @@ MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bit
 class Executor:
     """Matches documents against one image. Safe to use from several threads."""
 
-    def __init__(self, image: Image, matcher: str = "betree", phase_order: str | None = None) -> None:
+    def __init__(
+        self, image: Image, matcher: str = "betree", phase_order: str | None = None, *, prefilter: bool = True
+    ) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
-        `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less.
+        `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less. `prefilter`: pass over
+        entries that cannot match, as the earlier documents are.
 
         Raises ValueError where there is no such matcher.
         """
@@ -115,7 +118,7 @@ class Executor:
         self._matcher: Matcher = make(image, False)
         self._encoder = encoder_of(image)
         self._encode = self._encoder.encode_sparse
-        self._decider = Decider(image)
+        self._decider = Decider(image, with_prefilter=prefilter)
         self._joined: Matcher | None = None
         """What finds the entries that ask joins alone; None where there are none."""
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
@@ -156,20 +159,26 @@ class Executor:
             decision = Decision(self._decider, slots[:n_slots], ranks[:n_slots], lambda: document, answers)
             entries = decision.holding(entries)
             if self._joined is not None and answers is not None and earlier is not None:
-                found = self._both_phases(self._joined, decision, answers, (slots, ranks, n_slots), len(earlier))
+                found = self._both_phases(self._joined, decision, answers, (slots, ranks, n_slots), earlier)
                 entries = np.concatenate((entries, found))
         return self._with(profiles, entries)
 
     def _both_phases(
-        self, joined: Matcher, decision: Decision, answers: JoinAnswers, document: SparseDocument, n_documents: int
+        self, joined: Matcher, decision: Decision, answers: JoinAnswers, document: SparseDocument, store: DocumentStore
     ) -> Int32:
         """The entries that ask joins alone and hold, by the order of phases that costs less."""
-        if self._order.choose(n_documents) == JOIN_FIRST:
-            entries = answers.joined()
+        assert self._decider.joins is not None
+        survivors = self._decider.joins.survivors(store)
+        if survivors is not None and not survivors.rows:
+            return _NONE
+        if self._order.choose(len(store)) == JOIN_FIRST:
+            entries = answers.joined(survivors)
             self._order.saw_held(len(entries))
             return decision.satisfying(entries)
         n_before = answers.n_asked
         _, entries = joined.match(*document)
+        if survivors is not None:
+            entries = entries[survivors.can_match[entries]]
         held = decision.holding(entries)
         self._order.saw_survivors(len(entries), answers.n_asked - n_before)
         return held
@@ -187,6 +196,23 @@ class Executor:
         slots, ranks, n_slots = self._encode(document)
         n, entries = self._matcher.count(slots, ranks, n_slots)
         return n > 0 or ((len(entries) > 0 or self._joined is not None) and len(self.match(document, store)) > 0)
+
+    def filtered(self, store: DocumentStore) -> tuple[int, Int32] | None:
+        """How many constraints the pre-filter has, and the profiles none of whose entries can match, as the store is;
+        None where there is no pre-filter."""
+        joins = self._decider.joins
+        with self._reading(store) as earlier:
+            survivors = None if joins is None or earlier is None else joins.survivors(earlier)
+            if survivors is None or joins is None or joins.prefilter is None:
+                return None
+            entries = np.flatnonzero(survivors.can_match).astype(np.int32)
+            can, _ = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
+            left, _ = gather(
+                self.image.entry_profile_off,
+                self.image.entry_profiles,
+                np.flatnonzero(~survivors.can_match).astype(np.int32),
+            )
+            return joins.prefilter.n_constraints, np.setdiff1d(left, can)
 
     def match_batch(
         self, documents: Any, store: _Store = None, threads: int | None = None
@@ -250,18 +276,22 @@ class Executor:
                 documents = np.repeat(np.arange(stop - start), np.diff(cut))
                 found += self._settled(batch, start, answers, documents, handed[cut[0] : cut[-1]])
                 if self._joined is not None:
-                    found += self._joined_of_batch(self._joined, batch, start, stop, answers, len(store))
+                    found += self._joined_of_batch(self._joined, batch, start, stop, answers, store)
         return self._merged(off, profiles, found)
 
     def _joined_of_batch(
-        self, joined: Matcher, batch: SparseBatch, start: int, stop: int, answers: BatchAnswers, n_documents: int
+        self, joined: Matcher, batch: SparseBatch, start: int, stop: int, answers: BatchAnswers, store: DocumentStore
     ) -> list[tuple[NDArray[np.int64], Int32]]:
         """As `_both_phases`, of the documents from `start` to before `stop`."""
         cut = batch.doc_off[start : stop + 1]
         slots, ranks = batch.doc_slots[cut[0] : cut[-1]], batch.doc_ranks[cut[0] : cut[-1]]
         n, order = stop - start, self._order_in_batch
-        if order.choose(n_documents) == JOIN_FIRST:
-            documents, entries = answers.joined()
+        assert self._decider.joins is not None
+        survivors = self._decider.joins.survivors(store)
+        if survivors is not None and not survivors.rows:
+            return []
+        if order.choose(len(store)) == JOIN_FIRST:
+            documents, entries = answers.joined(survivors)
             order.saw_held(len(entries) / n)
             if not self._decider.joined_have_tests:
                 return [(documents + start, entries)]
@@ -273,6 +303,9 @@ class Executor:
         n_before = answers.n_asked
         _, _, handed_off, handed = joined.match_batch(cut - cut[0], slots, ranks)
         documents = np.repeat(np.arange(n), np.diff(handed_off))
+        if survivors is not None:
+            can = survivors.can_match[handed]
+            documents, handed = documents[can], handed[can]
         held = self._settled(batch, start, answers, documents, handed)
         order.saw_survivors(len(handed) / n, answers.n_asked - n_before)
         return held

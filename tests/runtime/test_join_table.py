@@ -195,7 +195,9 @@ def test_a_batch_is_what_its_documents_are_alone(
     rng = random.Random(seed)
     monkeypatch.setattr(execute, "_MAX_TRUTHS", 50)
     texts = {f"p{number}": profile(rng) for number in range(15)}
-    forced = {} if order is None else {"phase_order": order}
+    forced: dict[str, Any] = {"prefilter": seed % 3 > 0}
+    if order is not None:
+        forced["phase_order"] = order
     profiles = profilec.compile(texts, options={"matcher": matcher, "rules": "none", **forced}, on_error="skip")
     if seed % 2:
         monkeypatch.setattr(decide_module, "_FEW", 0)

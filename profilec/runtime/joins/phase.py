@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from profilec.runtime.image import Image, Int32
 from profilec.runtime.joins.literals import Literals
 from profilec.runtime.joins.new import NewDocument, NewDocuments
+from profilec.runtime.joins.prefilter import PreFilter, Survivors
 from profilec.runtime.joins.table import JoinTable, Truths
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
@@ -22,10 +23,22 @@ from profilec.runtime.store.documents import DocumentStore
 class JoinPhase:
     """What is prepared once per image. Used under the store's lock."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, *, with_prefilter: bool = True) -> None:
+        self._image = image
+        self._with_prefilter = with_prefilter
+        self.prefilter: PreFilter | None = None
+        """Made when the first document comes."""
         self.table = JoinTable(image.joins)
         self.literals = Literals(image)
         self.residual_left: Int32 = np.where(self.literals.alone, -1, image.entry_residual).astype(np.int32)
+
+    def survivors(self, store: DocumentStore) -> Survivors | None:
+        """What can match, as the pre-filter says; None where there is none."""
+        if not self._with_prefilter:
+            return None
+        if self.prefilter is None:
+            self.prefilter = PreFilter(self._image, self.table, self.literals)
+        return self.prefilter.survivors(store)
 
     def rows_of(self, entries: Int32) -> NDArray[np.int64]:
         """The rows of the table that the residuals of entries ask."""
@@ -66,11 +79,13 @@ class JoinAnswers:
         holds[alone] = failed[cut[1:]] == failed[cut[:-1]]
         return entries[holds]
 
-    def joined(self) -> Int32:
-        """The entries that ask joins alone, all of whose joins hold, ascending: of all rows of the table."""
-        self._ask(range(len(self._asked)))
+    def joined(self, survivors: Survivors | None) -> Int32:
+        """The entries that ask joins alone, all of whose joins hold, ascending."""
+        self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
         entries, _ = literals.filed(np.flatnonzero(literals.holding(self._truths)))
+        if survivors is not None:
+            entries = entries[survivors.can_match[entries]]
         return np.sort(entries if literals.has_one else self.kept(entries))
 
     @property
@@ -128,13 +143,16 @@ class BatchAnswers:
         holds: NDArray[np.bool_] = failed[cut[1:]] == failed[cut[:-1]]
         return holds
 
-    def joined(self) -> tuple[NDArray[np.int64], Int32]:
-        """Documents, and for each the entries that ask joins alone, all of whose joins hold: of all rows."""
-        self._ask(range(len(self._asked)))
+    def joined(self, survivors: Survivors | None) -> tuple[NDArray[np.int64], Int32]:
+        """Documents, and for each the entries that ask joins alone, all of whose joins hold."""
+        self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
         documents, places = np.nonzero(literals.holding(self._truths))
         entries, cut = literals.filed(places)
         documents = np.repeat(documents, np.diff(cut))
+        if survivors is not None:
+            can = survivors.can_match[entries]
+            documents, entries = documents[can], entries[can]
         if literals.has_one:
             return documents, entries
         holds = self.holding(documents, entries)

@@ -221,7 +221,7 @@ def _parts(
 ) -> list[_Part]:
     """A conjunction of a row, part by part. `constants`: of each term."""
     open_, by_fixed = _by_fixed(conjunction, constants, last)
-    place = -1 if open_ is None else _with_constant(conjunction).index(open_)
+    place = -1 if open_ is None else with_constant(conjunction).index(open_)
     parts = []
     for known, numbers in by_fixed.values():
         index = None
@@ -233,7 +233,7 @@ def _parts(
     return parts
 
 
-def _with_constant(conjunction: Conjunction) -> list[Comparison]:
+def with_constant(conjunction: Conjunction) -> list[Comparison]:
     """The comparisons of which terms have a constant each, in the order of these."""
     asked = (*conjunction.keys, *conjunction.comparisons, *conjunction.limits)
     return [one for one in asked if one.new is None or one.old is None]
@@ -248,7 +248,7 @@ def _by_fixed(
 ) -> tuple[Comparison | None, dict[Any, tuple[_Known, list[int]]]]:
     """The comparison that is left open, if one is; and the terms by the constants of the others."""
     open_ = _left_open(conjunction, last)
-    fixed = [(place, one) for place, one in enumerate(_with_constant(conjunction)) if one is not open_]
+    fixed = [(place, one) for place, one in enumerate(with_constant(conjunction)) if one is not open_]
     found: dict[Any, tuple[_Known, list[int]]] = {}
     for number, own in enumerate(constants):
         name = tuple((type(own[place]), own[place]) for place, _ in fixed)

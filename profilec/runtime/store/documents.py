@@ -58,6 +58,8 @@ class DocumentStore(Sequence[Document]):
         self._n = 0
         self._alive = BitMap()
         self.is_alive = Growing(np.bool_)
+        self.deleted: list[int] = []
+        """The serials deleted so far, in the order in which they were."""
         self.generation = getattr(self, "generation", 0) + 1
         """Serials, and what was made for joins, are good for one generation."""
         self._forget_indexes()
@@ -158,6 +160,11 @@ class DocumentStore(Sequence[Document]):
             yield self
 
     @property
+    def n_serials(self) -> int:
+        """Serials given so far."""
+        return self._n
+
+    @property
     def alive(self) -> BitMap:
         """The serials of the documents that are not deleted; not to be changed."""
         return self._alive
@@ -225,6 +232,7 @@ class DocumentStore(Sequence[Document]):
             for serial in serials:
                 self.is_alive[serial] = False
                 self._alive.discard(serial)
+                self.deleted.append(serial)
                 if serial < self._n_indexed:
                     self._remove(serial)
         n_dead = self._n - len(self._alive)
