@@ -8,7 +8,7 @@ Invariant: what is said of a document of a batch is what is said of it alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from profilec.runtime.columns import Frame, distinct, find
 from profilec.runtime.image import Int32
 from profilec.runtime.program import Document, Program, run
 from profilec.runtime.store.columns import Asked, Column
-from profilec.runtime.store.order_keys import order_key64, order_keys_of_words
+from profilec.runtime.store.order_keys import OrderKey, order_key64, order_keys_of_words
 from profilec.values.kinds import Kind, Value, from_document
 
 _NUMBERS = ("int", "uint", "double")
@@ -107,7 +107,7 @@ class NewDocuments:
 
     def _of_values(self, program: Program) -> AskedMany:
         values, positions = self._distinct(program)
-        keys = [order_key64(value) for value in values]
+        keys = _order_keys(values)
         every = slice(None) if positions is None else positions
         return AskedMany(
             np.array([key.kind for key in keys], np.uint8)[every],
@@ -129,3 +129,10 @@ class NewDocuments:
                 known = [from_document(value) for value in values], positions
             self._values[id(program)] = known
         return known
+
+
+def _order_keys(values: list[Value]) -> list[OrderKey]:
+    if all(type(value) is str for value in values):  # PERF: each text once; of others, equal ones may be of two kinds
+        known = {value: order_key64(value) for value in set(cast("list[str]", values))}
+        return [known[cast(str, value)] for value in values]
+    return [order_key64(value) for value in values]

@@ -197,11 +197,11 @@ class Probe:
         assert column is not None
         assert index is not None
         summary = index.summary(column, self._store.is_alive)
-        for group in summary.outdated.intersection(groups.tolist()):
+        for group in summary.outdated.intersection(groups.tolist()) if summary.outdated else ():
             self._renew(summary, group)
         asked = _asked_of_many(test.operand, new)
         holds = np.zeros(new.n, np.bool_)
-        for kind in np.unique(asked.kinds).tolist():
+        for kind in np.flatnonzero(np.bincount(asked.kinds)).tolist():
             extremes = summary.by_kind.get(kind)
             chosen = np.flatnonzero((asked.kinds == kind) & (n > 0))
             if extremes is None or kind in (Kind.NULL, Kind.OPAQUE):
