@@ -33,6 +33,7 @@ from profilec.runtime.joins.table import JoinTable, Row, with_constant
 from profilec.runtime.program import Program, identity
 from profilec.runtime.store.columns import OTHER
 from profilec.runtime.store.documents import DocumentStore
+from profilec.runtime.store.growing import Growing
 from profilec.values.kinds import Date, Kind, Timestamp, Value, kind_of
 from profilec.values.numbers import Number, exact, normal
 
@@ -320,8 +321,8 @@ class _BoundLine:
     def __init__(self, line: _Line, store: DocumentStore) -> None:
         self._column = store.column(line.program)
         self._constants = line.constants
-        self._rank_of_code: list[int] = []
-        self._ranks: Int32 = np.zeros(0, np.int32)
+        self._ranks = Growing(np.int32)
+        """Of each code."""
         self._n_documents = np.zeros(line.constants.n_ranks, np.int64)
         self.numbers = np.array(list(line.numbers.values()), np.int64)
         self._every = np.array([every for _, every in line.numbers], np.bool_)
@@ -332,13 +333,11 @@ class _BoundLine:
 
     def count(self, start: int, deleted: list[int]) -> bool:
         """Counts documents from a serial on, and those deleted; whether a rank got its first or lost its last."""
-        values = self._column.values
-        if len(self._rank_of_code) < len(values):
-            rank = self._constants.rank
-            self._rank_of_code += [rank(value) for value in values[len(self._rank_of_code) :]]
-            self._ranks = np.array(self._rank_of_code, np.int32)
-        touched = self._ranks[self._column.codes.array[start:]]
-        gone = self._ranks[self._column.codes.array[deleted]] if deleted else touched[:0]
+        values, rank = self._column.values, self._constants.rank
+        if self._ranks.n < len(values):
+            self._ranks.extend([rank(value) for value in values[self._ranks.n :]])
+        touched = self._ranks.array[self._column.codes.array[start:]]
+        gone = self._ranks.array[self._column.codes.array[deleted]] if deleted else touched[:0]
         every = np.unique(np.concatenate((touched, gone)))
         before = self._n_documents[every] > 0
         np.add.at(self._n_documents, touched, 1)

@@ -71,6 +71,10 @@ class Summary:
                 for group, code in zip(own_groups.tolist(), own_codes.tolist(), strict=True):
                     self._add_one(extremes, group, code)
 
+    def add_one(self, group: int, code: int, n_groups: int) -> None:
+        """One document."""
+        self._add_one(self.of_kind(self.column.kinds.item(code), n_groups), group, code)
+
     def _add_one(self, extremes: Extremes, group: int, code: int) -> None:
         n = extremes.n[group]
         extremes.n[group] = n + 1
@@ -147,12 +151,15 @@ class GroupIndex:
         found = [group_of(key, NO_GROUP) for key in zip(*(own.tolist() for own in codes), strict=True)]
         return np.array(found, np.int32)
 
-    def add(self, start: int, passes: NDArray[np.bool_] | None) -> None:
+    def add(self, start: int, passes: NDArray[np.bool_]) -> None:
         """The documents from serial `start` on, whose codes the columns have. `passes`: which of them the filter lets
         through."""
+        if len(passes) == 1:
+            self._add_one(start, bool(passes[0]))
+            return
         codes = [column.codes_from(start) for column in self.keys]
-        n = len(passes) if passes is not None else len(codes[0])
-        chosen = np.ones(n, np.bool_) if passes is None else passes.copy()
+        n = len(passes)
+        chosen = passes.copy()
         for of_column in codes:
             chosen &= of_column > OPAQUE_CODE
         groups = np.full(n, NO_GROUP, np.int32)
@@ -161,6 +168,29 @@ class GroupIndex:
         self._chain(start, groups)
         for summary in self.summaries.values():
             summary.add(groups[chosen], summary.column.codes_from(start)[chosen], self.n_groups)
+
+    def _add_one(self, serial: int, passes: bool) -> None:
+        """PERF: one document takes a tenth of the time without array operations."""
+        codes = tuple(column.codes.item(serial) for column in self.keys)
+        if not passes or any(code <= OPAQUE_CODE for code in codes):
+            self.group.append(NO_GROUP)
+            self._before.append(-1)
+            return
+        group = self.group_of(codes)
+        if group == NO_GROUP:
+            group = self.n_groups
+            self._resize(group + 1)
+            if len(codes) == 1:
+                self._of_code.resize(len(self.keys[0].values))
+                self._of_code[codes[0]] = group
+            else:
+                self._of_codes[codes] = group
+        self.group.append(group)
+        self._before.append(self._last.item(group))
+        self._last[group] = serial
+        self.n_documents[group] += 1
+        for summary in self.summaries.values():
+            summary.add_one(group, summary.column.codes.item(serial), self.n_groups)
 
     def summary(self, column: Column, is_alive: Growing) -> Summary:
         """The extremes of a column, from now on kept."""
