@@ -226,7 +226,7 @@ class ProfileSet:
     """
 
     def __init__(self, parts: SetParts) -> None:
-        self._hold(parts, DocumentStore())
+        self._hold(parts, DocumentStore(schema=parts.schema))
 
     def _hold(self, parts: SetParts, documents: DocumentStore) -> None:
         self._parts = parts
@@ -376,7 +376,11 @@ class ProfileSet:
         return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:
-        """Matches the document, then adds it to `documents`."""
+        """Matches the document, then adds it to `documents`.
+
+        Raises:
+            DocumentError: as `match`; or `documents` refuses it (`documents.retain`), and it is not added.
+        """
         matched = self.match(document)
         self.documents.add(document)
         return matched

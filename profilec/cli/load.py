@@ -58,9 +58,11 @@ def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) 
         try:
             profile_set.documents.extend(chunk.documents)
         except DocumentError as error:
-            if not isinstance(chunk.documents, list):
+            try:
+                rows = chunk.rows()
+            except DocumentError:
                 raise InputError(f"{chunk.name}: {error}") from None
-            for line, document in zip(chunk.lines, chunk.documents, strict=True):
+            for line, document in zip(chunk.lines, rows, strict=True):
                 try:
                     profile_set.documents.add(document)
                 except DocumentError as found:

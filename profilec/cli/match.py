@@ -2,7 +2,8 @@
 
 In: profiles, or an image of them, and documents (`documents/`). Out: one result a document, in input order, written
 as soon as its chunk is matched. Quantifiers range over the store: the documents of `--join-documents`, and with
-`--process` those of the stream, each of which joins the store after it was matched.
+`--process` those of the stream, each of which joins the store after it was matched. `--max-documents` and `--max-age`
+say how many, and how long, it keeps.
 """
 
 from __future__ import annotations
@@ -45,6 +46,16 @@ def match(
         list[str] | None,
         typer.Option("--join-documents", metavar="FILE", help="Earlier documents, oldest first; may be repeated."),
     ] = None,
+    max_documents: Annotated[
+        int | None, typer.Option("--max-documents", metavar="N", help="Keep the last N earlier documents.")
+    ] = None,
+    max_age: Annotated[
+        str | None,
+        typer.Option("--max-age", metavar="INTERVAL", help="Keep earlier documents that long, as '7 days'."),
+    ] = None,
+    age_of: Annotated[
+        str | None, typer.Option("--age-of", metavar="ATTRIBUTE", help="The date or timestamp that tells the age.")
+    ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
@@ -82,6 +93,10 @@ def match(
         skip_errors=skip_errors,
         options=read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order),
     )
+    if (max_documents, max_age, age_of) != (None, None, None):
+        if not process and not join_documents:
+            terminal.stop("there are no earlier documents to keep: --process or --join-documents says which there are")
+        _retain(profile_set, max_documents, max_age, age_of)
     tally = Tally(report=lambda message: terminal.say(message, "red"), strict=strict)
     results = Results(sys.stdout, format_, profile_set.ids, only_matches=only_matches)
     try:
@@ -105,6 +120,17 @@ def match(
         raise typer.Exit(ERROR) from None
     results.close()
     raise typer.Exit(FINDINGS if tally.n_malformed or findings.n_errors else CLEAN)
+
+
+def _retain(profile_set: ProfileSet, max_documents: int | None, max_age: str | None, age_of: str | None) -> None:
+    """Bounds the store; ends the verb where the options make no sense."""
+    try:
+        profile_set.documents.retain(max_documents, max_age, age_of)
+    except ValueError as error:
+        message = str(error)
+        for name in ("max_documents", "max_age", "age_of"):
+            message = message.replace(name, f"--{name.replace('_', '-')}")
+        terminal.stop(message)
 
 
 def _split(paths: Sequence[str]) -> tuple[list[str], list[str]]:

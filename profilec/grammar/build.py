@@ -355,10 +355,15 @@ class Builder:
     def last(self, children: list[Any]) -> _Scope:
         word, number = children
         count = None
-        if number.text.isdecimal() and len(number.text) < 20 and 0 < int(number.text) <= _MAX_LAST:
-            count = int(number.text)
-        else:
+        digits = number.text.lstrip("0")
+        if not digits.isdecimal():
             self.fault("PC222", (number.start, number.end), "LAST takes a number of documents: 1 or more")
+        elif len(digits) >= 20 or int(digits) > _MAX_LAST:
+            message = f"LAST takes a number of documents up to {_MAX_LAST:,}"
+            hint = "leave LAST out, and all earlier documents are asked"
+            self.fault("PC222", (number.start, number.end), message, hint)
+        else:
+            count = int(digits)
         return _Scope(word, number.end, count)
 
     def _scope(self, head: _Head, scopes: list[_Scope]) -> Located:

@@ -17,8 +17,10 @@ from profilec.grammar.located import Located
 from profilec.grammar.ranges import empty_range
 from profilec.grammar.refusals import TextError, shorten
 from profilec.grammar.spell import spell_name
+from profilec.grammar.variables import Uses, doubtful
+from profilec.values.dates import print_interval
 from profilec.values.functions import FUNCTIONS
-from profilec.values.kinds import Kind
+from profilec.values.kinds import NANOS_PER_DAY, Interval, Kind
 from profilec.values.types import Schema
 
 _MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP})
@@ -55,8 +57,7 @@ class _Checker:
     def __init__(self, text: str) -> None:
         self.text = text
         self.found: list[TextError] = []
-        self._attributes: set[str] = set()
-        self._quantified: list[Located] = []
+        self._uses = Uses()
 
     def walk(self, located: Located, typing: Typing) -> None:
         """Go through all conditions, each with what is known there and the type of the node above it.
@@ -86,10 +87,11 @@ class _Checker:
                 self._array(at, known)
                 waiting.append((at.parts[1], known.inside(node.array), kind))
             elif kind is ir.Exists or kind is ir.ForAll:
-                self._quantified.append(at)
+                self._uses.quantified.append(at)
                 self._within(at.parts[1], known)
                 waiting += [(part, known, kind) for part in (at.parts[0], *at.parts[1].parts)]
-        self._variables(typing)
+        if self._uses.quantified:
+            self.found += doubtful(self._uses, self.text, typing)
 
     # -- values
 
@@ -97,8 +99,7 @@ class _Checker:
         """Look at a value and all below it; its kind, where it is known."""
         node = at.node
         if isinstance(node, ir.Attribute):
-            if node.scope == ir.NEW:
-                self._attributes.add(node.parts[0])
+            self._uses.see(at, node, self.text)
             if known.schema is None:
                 return None
             if known.is_unknown(node):
@@ -272,7 +273,7 @@ class _Checker:
         name = self._quote(array)
         word = "ANY" if isinstance(node, ir.Some) else "ALL"
         if at.variable is not None:
-            self._quantified.append(at)
+            self._uses.quantified.append(at)
         comparison = body.node
         # CONTAINS has no text of its own for the element: it stands where the array does.
         contains = isinstance(comparison, ir.Compare) and body.parts[0].span == array.span
@@ -292,7 +293,13 @@ class _Checker:
     def _within(self, scope: Located, known: Typing) -> None:
         node = scope.node
         assert isinstance(node, ir.Scope)
-        if node.within_of is None or known.schema is None:
+        if node.within is None or node.within_of is None:
+            return
+        if _goes_forward(node.within):
+            message = "WITHIN looks back by this interval, which is negative, so no earlier document is in range"
+            self._warn("PC616", scope, message, _turned(node.within))
+            return
+        if known.schema is None:
             return
         attribute = ir.Attribute(ir.OLD, node.within_of)
         if known.is_unknown(attribute):
@@ -303,17 +310,10 @@ class _Checker:
             type_ = known.type_of(attribute)
             message = f"WITHIN asks a date or timestamp; {'.'.join(node.within_of)} is {type_}"
             self.found.append(TextError("PC215", *scope.span, message))
-
-    def _variables(self, typing: Typing) -> None:
-        """Variables that are also attributes: `d.x` is the variable's, a bare `d` the attribute's."""
-        declared = {field.name for field in typing.schema.fields} if typing.schema is not None else set()
-        for at in self._quantified:
-            token = at.variable
-            if token is not None and (token.text in self._attributes or token.text in declared):
-                name = token.text
-                message = f"{name} is also an attribute; here `{name}.x` is the variable's"
-                hint = "give the variable another name"
-                self.found.append(TextError("PC610", token.start, token.end, message, hint))
+        elif kind is Kind.DATE and node.within.nanos:
+            name = ".".join(node.within_of)
+            message = f"{name} is DATE, and a date minus hours is a timestamp, so no earlier document is in range"
+            self._warn("PC616", scope, message, f"write whole days, or declare {name} as TIMESTAMP")
 
     # -- what they share
 
@@ -347,6 +347,19 @@ class _Checker:
         node = located.node
         type_ = known.type_of(node) if isinstance(node, ir.Attribute) else None
         return str(type_) if type_ is not None else _a(known.kind_of(node) or Kind.NULL)  # type: ignore[arg-type]
+
+
+def _goes_forward(interval: Interval) -> bool:
+    """Whether an interval is negative, however long its months are."""
+    days = interval.months * (31 if interval.months > 0 else 28) + interval.days
+    return days * NANOS_PER_DAY + interval.nanos < 0
+
+
+def _turned(interval: Interval) -> str | None:
+    turned = Interval(-interval.months, -interval.days, -interval.nanos)
+    if min(turned.months, turned.days, turned.nanos) < 0:
+        return None
+    return f"write `INTERVAL '{print_interval(turned)}'`"
 
 
 def _looks_like_number(node: ir.Node) -> bool:

@@ -98,6 +98,9 @@ CODES: dict[str, str] = {
     "PC613": "CONTAINS on a string",
     "PC614": "an attribute as a condition that is no boolean",
     "PC615": "SQL that compares one column with values of several kinds",
+    "PC616": "WITHIN a span that holds nothing",
+    "PC617": "a quantifier that does not use its variable",
+    "PC618": "a variable outside of its quantifier",
 }
 """Every code and what it means."""
 

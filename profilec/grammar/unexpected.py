@@ -51,6 +51,7 @@ def explain(stop: Stop) -> TextError:
         or _reserved(stop, last)
         or _bracket(stop, last)
         or _statement(stop, before)
+        or _scope_of_quantifier(stop, before)
         or _quantifier(token, before)
         or _interval(stop, before)
         or _backslash(stop, last)
@@ -147,6 +148,40 @@ def _statement(stop: Stop, before: list[Token]) -> TextError | None:
                 hint = "the id is missing: write `PROFILE name WHERE …`"
             return _error("PC101", token, f"expected WHERE, found `{token.text}`", hint)
     return None
+
+
+def _scope_of_quantifier(stop: Stop, before: list[Token]) -> TextError | None:
+    """What is written around the brackets of a quantifier: `FOR ALL d (…)`, `EXISTS d, e (…)`, `EXISTS d ()`."""
+    token, types = stop.token, [token.type for token in before]
+    if token.type == "ALL" and types[-1:] == ["NAME"] and before[-1].text.upper() == "FOR":
+        return TextError(
+            "PC101", before[-1].start, token.end, "FORALL is one word", "as in `FORALL d (d.isbn != isbn)`"
+        )
+    if types[-1:] == ["WHERE"] and set(stop.accepted) == {"LPAR"}:
+        hint = "the condition of a quantifier's WHERE stands in brackets, too: `FORALL d WHERE (d.isbn = isbn) (…)`"
+        return _error("PC101", token, f"expected `(`, found {_found(token)}", hint)
+    if token.type == "COMMA" and types[-1:] == ["NAME"] and types[-2:-1] and types[-2] in _QUANTIFIERS:
+        hint = "a condition is about the new document and one earlier one; two earlier ones cannot be compared"
+        return _error("PC101", token, f"{types[-2]} takes the name of one earlier document", hint)
+    if token.type == "RPAR" and types[-1:] == ["LPAR"] and _opens_quantifier(types[:-1]):
+        hint = "without a condition, leave the WHERE out"
+        if types[-2] != "WHERE":
+            hint = "that there is an earlier document at all, `EXISTS d (TRUE)` asks"
+        return _error("PC120", token, "a condition is missing here", hint)
+    return None
+
+
+def _opens_quantifier(types: list[str]) -> bool:
+    """Whether a bracket after such tokens is that of a quantifier's condition, or of its WHERE."""
+    before = types[-2:-1]
+    match types[-1:]:
+        case ["NAME"]:
+            return before == ["OF"] or (bool(before) and before[0] in _QUANTIFIERS)
+        case ["NUMBER"]:
+            return before == ["LAST"]
+        case ["WHERE"]:
+            return len(types) > 1
+    return False
 
 
 def _quantifier(token: Token, before: list[Token]) -> TextError | None:

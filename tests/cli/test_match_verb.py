@@ -196,6 +196,60 @@ def test_earlier_document_that_is_refused_is_named_and_the_others_are_loaded(
     assert (run.out, run.err, run.status) == ("", f"{syntax}\n", 2)
 
 
+def test_earlier_documents_are_kept_by_number_and_age(profilec: Runs, write: Writes) -> None:
+    write("new.prof", "SCHEMA (isbn NUMBER, at DATE); PROFILE new WHERE NOT EXISTS d (d.isbn = isbn);")
+    days = "".join(f'{{"isbn": {isbn}, "at": "2024-01-{day:02}"}}\n' for isbn, day in ((1, 1), (2, 2), (1, 3), (1, 1)))
+    run = profilec("match", "new.prof", "--process", "--max-documents", "1", stdin=days)
+    assert results(run) == [(0, ["new"]), (1, ["new"]), (2, ["new"]), (3, [])]
+    days += '{"isbn": 5}\n'
+    aged = ("match", "new.prof", "--process", "--max-age", "1 day", "--age-of", "at")
+    run = profilec(*aged, stdin=days)
+    assert (results(run), run.status) == ([(0, ["new"]), (1, ["new"]), (2, [])], 1)
+    old, missing = run.err.splitlines()
+    assert old.startswith("<stdin>:4: error: malformed record: attribute 'at': 2024-01-01 00:00:00 is more")
+    assert missing.startswith("<stdin>:5: error: malformed record: attribute 'at' is missing")
+    run = profilec(*aged, "--strict", stdin=days)
+    assert (run.out.count("\n"), run.err, run.status) == (3, f"{old}\n", 2)
+
+
+@pytest.mark.parametrize("name", ["past.ndjson", "past.parquet"])
+def test_earlier_documents_that_are_too_old_are_named_and_the_others_are_loaded(
+    profilec: Runs, new: str, write: Writes, name: str
+) -> None:
+    import datetime
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = [(1, 1), (2, 9), (3, 1), (4, 8)]
+    if name.endswith("parquet"):
+        table = pa.table({"isbn": [isbn for isbn, _ in rows], "at": [datetime.date(2024, 1, day) for _, day in rows]})
+        parquet.write_table(table, write(name, ""))
+    else:
+        write("new.prof", "SCHEMA (isbn NUMBER, at DATE); PROFILE new WHERE NOT EXISTS d (d.isbn = isbn);")
+        write(name, "".join(f'{{"isbn": {isbn}, "at": "2024-01-{day:02}"}}\n' for isbn, day in rows))
+    documents = "".join(f'{{"isbn": {isbn}}}\n' for isbn, _ in rows)
+    run = profilec("match", new, "--join-documents", name, "--max-age", "7 days", "--age-of", "at", stdin=documents)
+    assert results(run) == [(0, ["new"]), (1, []), (2, ["new"]), (3, [])]
+    assert run.err.startswith(f"{name}:3: error: malformed record: attribute 'at': 2024-01-01 00:00:00 is more than 7")
+    assert (run.err.count("\n"), run.status) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--process", "--max-documents", "0"], "--max-documents takes 1 or more, or None for all, not 0"),
+        (["--process", "--max-age", "7 days"], "--max-age needs --age-of, the attribute that tells a document's time"),
+        (["--process", "--max-age", "7", "--age-of", "at"], "--max-age: '7' is no interval"),
+        (["--max-documents", "5"], "there are no earlier documents to keep: --process or --join-documents says"),
+    ],
+)
+def test_bounds_that_make_no_sense(profilec: Runs, new: str, options: list[str], message: str) -> None:
+    run = profilec("match", new, *options, stdin="{}\n")
+    assert run.err.startswith(f"error: {message}")
+    assert (run.out, run.status) == ("", 2)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -166,7 +166,7 @@ CONTRADICTIONS = {
         "its n_profiles is a str",
     ),
     "n_profiles negative": (
-        lambda s: replaced(s, "scalars", strings('["n_profiles",-1,"tree",null,["dict",2]]')),
+        lambda s: replaced(s, "scalars", strings('["n_profiles",-1,"tree",null,"join_tree",null,["dict",3]]')),
         "-1 profiles",
     ),
     "an array as a scalar": (

@@ -1,6 +1,7 @@
 """Chunks: some documents of the store, one after another, as they came: an Arrow table's columns, or mappings.
 
-Invariant: `row(place)` is the document that was given, as values of ours; it may be asked in any order.
+Invariant: `row(place)` is the document that was given, as values of ours, until it is forgotten; it may be asked in
+any order.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from profilec.runtime.arrow_values import is_nested
 from profilec.runtime.columns import Frame, distinct, find
 from profilec.runtime.program import Document, Program, run
 from profilec.runtime.store.columns import Column
-from profilec.values.kinds import DocumentError, from_document
+from profilec.values.kinds import DocumentError, Value, from_document
 from profilec.values.paths import lookup
 from profilec.values.types import read_as
 
 
 class Chunk(Protocol):
-    """Documents that are not changed any more."""
+    """Documents that are not changed any more, but for those that are deleted."""
 
     def __len__(self) -> int: ...
     def row(self, place: int) -> Document:
@@ -34,6 +35,17 @@ class Chunk(Protocol):
     def extend(self, column: Column, start: int) -> None:
         """Adds to a column what its expression is for the documents from `start` on."""
         ...
+
+    def values(self, program: Program) -> Sequence[Value]:
+        """What an expression is for each document."""
+        ...
+
+    def forget(self, place: int) -> None:
+        """A document that is deleted: nobody asks for its row any more."""
+        ...
+
+
+_NOTHING: Document = {}
 
 
 class RowChunk:
@@ -62,6 +74,12 @@ class RowChunk:
         parts, type_ = attribute
         values = (lookup(document, parts) for document in documents)
         column.extend(values if type_ is None else (read_as(value, type_) for value in values))
+
+    def values(self, program: Program) -> Sequence[Value]:
+        return [run(program, {}, document) for document in self.documents]
+
+    def forget(self, place: int) -> None:
+        self.documents[place] = _NOTHING
 
 
 class FrameChunk:
@@ -99,6 +117,14 @@ class FrameChunk:
         if type_ is not None:
             ours = [read_as(value, type_) for value in ours]
         column.extend_distinct(ours, positions[start:])
+
+    def values(self, program: Program) -> Sequence[Value]:
+        column = Column(program)
+        self.extend(column, 0)
+        return [column.values[code] for code in column.codes.array.tolist()]
+
+    def forget(self, place: int) -> None:
+        """The columns stay until the store is rewritten."""
 
 
 def frame_chunk(frame: Frame) -> FrameChunk | None:

@@ -4,6 +4,8 @@ In: documents one by one, as a list, an Arrow table or a pandas frame. Out: a se
 quantified joins range over. What is added is copied and made of our values, so that the caller
 may go on changing its own, and a document that no join could read is refused when it comes.
 
+`retain` bounds what is kept, by number and by age (`retention`).
+
 A document has a serial, which it keeps, and a position among those that are not deleted. Columns, groups and sorted
 indexes are made when a join first asks for them, and brought up to date when the store is next read.
 
@@ -13,7 +15,7 @@ Invariant: whoever reads, sees the store as it was when reading began; a change 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, overload
 
@@ -21,13 +23,16 @@ import numpy as np
 from pyroaring import BitMap
 
 from profilec.runtime.program import Document, Program, identity, run
-from profilec.runtime.store.chunks import Chunk, RowChunk, frame_chunk
+from profilec.runtime.store.chunks import Chunk, RowChunk
 from profilec.runtime.store.columns import Column
+from profilec.runtime.store.copies import chunk_of, copied
 from profilec.runtime.store.groups import GroupIndex
 from profilec.runtime.store.growing import Growing
+from profilec.runtime.store.retention import Ages, Retention, read_retention
 from profilec.runtime.store.sorted_index import SortedIndex
-from profilec.values.kinds import DocumentError, Value, from_document
+from profilec.values.kinds import DocumentError
 from profilec.values.locks import new_lock
+from profilec.values.types import Schema
 
 _CHUNK = 8_192
 """Documents of a chunk that came one by one."""
@@ -36,7 +41,8 @@ _DEAD = 65_536
 
 
 class DocumentStore(Sequence[Document]):
-    """Earlier documents, oldest first.
+    """Earlier documents, oldest first. `schema`: what is declared of them, one or none, which is read when it is asked
+    for; documents are not checked against it.
 
     >>> store = DocumentStore()
     >>> store.add({"isbn": "1"})
@@ -46,8 +52,11 @@ class DocumentStore(Sequence[Document]):
     (2, ['2', '3'])
     """
 
-    def __init__(self, documents: Iterable[Document] = ()) -> None:
+    def __init__(self, documents: Iterable[Document] = (), schema: Sequence[Schema] = ()) -> None:
         self._lock = new_lock()
+        self._schema = schema
+        self._retention = Retention()
+        self._ages: Ages | None = None
         self._begin()
         self.extend(documents)
 
@@ -88,8 +97,10 @@ class DocumentStore(Sequence[Document]):
     def __iter__(self) -> Iterator[Document]:
         return iter(self.snapshot())
 
-    def __reduce__(self) -> tuple[type[DocumentStore], tuple[list[Document]]]:
-        return DocumentStore, (list(self),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            greatest = None if self._ages is None else self._ages.greatest
+            return _restored, (self._documents(), tuple(self._schema), self._retention, greatest)
 
     def snapshot(self) -> Sequence[Document]:
         """The documents as they are now; what is added or deleted later is not seen."""
@@ -105,30 +116,38 @@ class DocumentStore(Sequence[Document]):
         return found
 
     def add(self, document: Document) -> None:
-        """Adds one document, as the newest.
+        """Adds one document, as the newest; what `retain` keeps no longer goes.
 
         Raises:
-            DocumentError: it is no mapping, or holds a value of no kind.
+            DocumentError: it is no mapping, or holds a value of no kind; or by `retain` it has no age, or is too old.
         """
         ours = copied(document)
         with self._lock:
-            last = self._chunks[-1] if self._chunks else None
-            if isinstance(last, RowChunk) and len(last) < _CHUNK:
-                last.documents.append(ours)
-                self._count(1)
-            else:
-                self._append(RowChunk([ours]))
+            ages = self._whole_ages()
+            time = None if ages is None else ages.admit(run(self._retention.time, {}, ours))
+            with self._keeping(() if time is None else (time,)):
+                last = self._chunks[-1] if self._chunks else None
+                if isinstance(last, RowChunk) and len(last) < _CHUNK:
+                    last.documents.append(ours)
+                    self._count(1)
+                else:
+                    self._append(RowChunk([ours]))
 
     def extend(self, documents: Any) -> None:
         """Adds documents (an iterable of mappings, an Arrow table or record batch, a pandas frame), or none of them.
 
+        What `retain` keeps no longer goes, as if they had been added one after another.
+
         Raises:
-            DocumentError: one of them is refused; the message says which, counting from 0.
+            DocumentError: one of them is refused, as by `add`; the message says which, counting from 0.
         """
-        chunk = _chunk_of(documents)
+        chunk = chunk_of(documents)
         if len(chunk):
             with self._lock:
-                self._append(chunk)
+                ages = self._whole_ages()
+                times = () if ages is None else ages.admit_all(chunk.values(self._retention.time))
+                with self._keeping(times):
+                    self._append(chunk)
 
     def delete(self, positions: Iterable[int]) -> None:
         """Takes the documents at these positions out; the others keep their order. A negative one counts from the end.
@@ -138,6 +157,38 @@ class DocumentStore(Sequence[Document]):
         """
         with self._lock:
             self._delete(sorted({self._serial(position) for position in positions}))
+
+    def retain(self, max_documents: int | None = None, max_age: str | None = None, age_of: str | None = None) -> None:
+        """Keeps only the newest documents, from now on: at once, and after each `add` and `extend`.
+
+        Args:
+            max_documents: how many are kept, the last added; None for all.
+            max_age: an interval as in the language, '7 days', '1 month'. What is older goes: an age counts from the
+                greatest time that the store has seen, whenever it came.
+            age_of: the attribute, a path with dots, that tells a document's time: a DATE (its first instant) or a
+                TIMESTAMP. Strings are read as such where SCHEMA declares it.
+
+        With `max_age`, a document without that time is refused, and so is one that is too old already; a time that
+        goes back by no more than `max_age` is taken. Bounds take the place of those before; without arguments, all
+        documents are kept.
+
+        Raises:
+            DocumentError: with `max_age`, a document of the store has no such time. Nothing is changed.
+            ValueError, TypeError: the arguments make no sense.
+
+        >>> store = DocumentStore([{"n": 1}, {"n": 2}, {"n": 3}])
+        >>> store.retain(max_documents=2)
+        >>> store.add({"n": 4})
+        >>> [document["n"] for document in store]
+        [3, 4]
+        """
+        retention = read_retention(max_documents, max_age, age_of, next(iter(self._schema), None))
+        with self._lock:
+            ages = None if retention.max_age is None else Ages(retention)
+            if ages is not None:
+                self._fill(ages, retention)
+            self._retention, self._ages = retention, ages
+            self._forget_old()
 
     def to_arrow(self) -> Any:
         """The documents as a `pyarrow.Table`, a column for each attribute, in the order of first appearance.
@@ -227,6 +278,44 @@ class DocumentStore(Sequence[Document]):
         self.is_alive.extend(np.ones(n, np.bool_))
         self._n += n
 
+    def _whole_ages(self) -> Ages | None:
+        """The ages of the documents; None where they do not matter."""
+        ages = self._ages
+        if ages is not None and not (ages.is_whole and ages.generation == self.generation):
+            self._fill(ages, self._retention)  # the store was rewritten, or whoever changed it was interrupted
+        return ages
+
+    def _fill(self, ages: Ages, retention: Retention) -> None:
+        times: list[int] = []
+        for position, serial in enumerate(self._alive):
+            try:
+                times.append(ages.time_of(run(retention.time, {}, self.document(serial))))
+            except DocumentError as error:
+                raise DocumentError(f"the document at position {position}: {error}") from None
+        ages.fill(times, self._alive, self.generation)
+
+    @contextmanager
+    def _keeping(self, times: Sequence[int]) -> Iterator[None]:
+        """Documents of these times, where ages matter, are added in here; then those too old, and too many, go."""
+        ages, start = self._ages, self._n
+        if ages is not None:
+            ages.is_whole = False
+        yield
+        if ages is not None:
+            ages.add(times, start)
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        ages, most = self._ages, self._retention.max_documents
+        if ages is not None:
+            ages.is_whole = False
+            expired = [serial for serial in ages.expired() if serial in self._alive]
+            if expired:
+                self._delete(expired)
+            ages.is_whole = True
+        if most is not None and len(self._alive) > most:
+            self._delete(list(self._alive[: len(self._alive) - most]))
+
     def _delete(self, serials: list[int]) -> None:
         with self._indexing():
             for serial in serials:
@@ -235,6 +324,9 @@ class DocumentStore(Sequence[Document]):
                 self.deleted.append(serial)
                 if serial < self._n_indexed:
                     self._remove(serial)
+        for serial in serials:
+            number = bisect_right(self._starts, serial) - 1
+            self._chunks[number].forget(serial - self._starts[number])
         n_dead = self._n - len(self._alive)
         if n_dead > _DEAD and n_dead > len(self._alive):
             documents = self._documents()
@@ -286,54 +378,11 @@ class DocumentStore(Sequence[Document]):
         return passes
 
 
-def _chunk_of(documents: Any) -> Chunk:
-    from profilec.runtime.columns import frame_of, n_rows_of
-
-    n_rows = n_rows_of(documents)
-    if n_rows is not None:
-        frame = frame_of(documents, 0, n_rows)
-        chunk = frame_chunk(frame)
-        if chunk is not None:
-            return chunk
-        documents = frame.rows(frame.columns)
-    added: list[Document] = []
-    for number, document in enumerate(documents):
-        try:
-            added.append(copied(document))
-        except DocumentError as error:
-            raise DocumentError(f"document {number}: {error}") from None
-    return RowChunk(added)
-
-
-def copied(document: Document) -> dict[str, Any]:
-    """A document of our own: no part is shared with the one given.
-
-    Raises:
-        DocumentError: it is no mapping, or holds a value of no kind.
-    """
-    if not isinstance(document, Mapping):
-        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
-    copy: dict[str, Any] = {}
-    for name, value in document.items():
-        try:
-            copy[_checked_name(name)] = _copied_value(value)
-        except DocumentError as error:
-            raise DocumentError(f"attribute {name!r}: {error}") from None
-        except RecursionError:
-            raise DocumentError(f"attribute {name!r} is nested too deeply") from None
-    return copy
-
-
-def _copied_value(value: Any) -> Value:
-    ours = from_document(value)
-    if isinstance(ours, list):
-        return [_copied_value(element) for element in ours]
-    if isinstance(ours, Mapping):
-        return {_checked_name(name): _copied_value(element) for name, element in ours.items()}
-    return ours
-
-
-def _checked_name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise DocumentError(f"the name of an attribute is a string, not {type(name).__name__}")
-    return str(name)
+def _restored(
+    documents: list[Document], schema: Sequence[Schema], retention: Retention, greatest: int | None
+) -> DocumentStore:
+    """A store that was pickled."""
+    store = DocumentStore(documents, schema)
+    store._retention = retention
+    store._ages = None if retention.max_age is None else Ages(retention, greatest)
+    return store

@@ -1,0 +1,71 @@
+"""Documents that are given, as documents of our own: no part is shared, and every value is one of ours.
+
+In: mappings, an Arrow table or record batch, a pandas frame. Out: mappings of our values, or a chunk of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from profilec.runtime.program import Document
+from profilec.runtime.store.chunks import Chunk, RowChunk, frame_chunk
+from profilec.values.kinds import DocumentError, Value, from_document
+
+
+def chunk_of(documents: Any) -> Chunk:
+    """What `extend` is given (an iterable of mappings, an Arrow table or record batch, a pandas frame), as a chunk.
+
+    Raises:
+        DocumentError: one of them is refused; the message says which, counting from 0.
+    """
+    from profilec.runtime.columns import frame_of, n_rows_of
+
+    n_rows = n_rows_of(documents)
+    if n_rows is not None:
+        frame = frame_of(documents, 0, n_rows)
+        chunk = frame_chunk(frame)
+        if chunk is not None:
+            return chunk
+        documents = frame.rows(frame.columns)
+    added: list[Document] = []
+    for number, document in enumerate(documents):
+        try:
+            added.append(copied(document))
+        except DocumentError as error:
+            raise DocumentError(f"document {number}: {error}") from None
+    return RowChunk(added)
+
+
+def copied(document: Document) -> dict[str, Any]:
+    """A document of our own: no part is shared with the one given.
+
+    Raises:
+        DocumentError: it is no mapping, or holds a value of no kind.
+    """
+    if not isinstance(document, Mapping):
+        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
+    copy: dict[str, Any] = {}
+    for name, value in document.items():
+        try:
+            copy[_checked_name(name)] = _copied_value(value)
+        except DocumentError as error:
+            raise DocumentError(f"attribute {name!r}: {error}") from None
+        except RecursionError:
+            raise DocumentError(f"attribute {name!r} is nested too deeply") from None
+    return copy
+
+
+def _copied_value(value: Any) -> Value:
+    ours = from_document(value)
+    if isinstance(ours, list):
+        return [_copied_value(element) for element in ours]
+    if isinstance(ours, Mapping):
+        return {_checked_name(name): _copied_value(element) for name, element in ours.items()}
+    return ours
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise DocumentError(f"the name of an attribute is a string, not {type(name).__name__}")
+    return str(name)
