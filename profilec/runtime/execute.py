@@ -9,12 +9,12 @@ Invariant: the answer is the same for every matcher, for one document or many, f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ from profilec.runtime.decide import Decider, Decision
 from profilec.runtime.encode import SparseBatch, SparseDocument
 from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
-from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.joins.new import NewDocuments
 from profilec.runtime.joins.order import ALONE, IN_BATCH, JOIN_FIRST, PhaseOrder
 from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
+from profilec.runtime.matchers.by_name import MATCHERS, Matcher, Nothing
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
@@ -36,67 +36,9 @@ from profilec.values.locks import new_lock
 _Store = Sequence[Document] | None
 
 
-class Matcher(Protocol):
-    """Finds matches of sparse documents: profiles, and entries that do match if what Python has to check holds."""
-
-    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
-        """Of one document; profiles ascending."""
-        ...
-
-    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
-        """Of one document the number of profiles, and the entries."""
-        ...
-
-    def match_batch(
-        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
-    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
-        """Of many, each as offsets and elements."""
-        ...
-
-
-def _betree(image: Image, joined: bool) -> Matcher:
-    from profilec.runtime.matchers.betree.matcher import BETreeMatcher
-
-    return BETreeMatcher(image, image.join_tree if joined else image.tree)
-
-
-def _bitmap(image: Image, joined: bool) -> Matcher:
-    from profilec.runtime.matchers.bitmap import BitmapMatcher
-    from profilec.runtime.matchers.candidates import CandidateMatcher
-
-    return CandidateMatcher(image, BitmapMatcher(image), asks_joins_alone(image) == joined)
-
-
-def _scan(image: Image, joined: bool) -> Matcher:
-    from profilec.runtime.matchers.candidates import CandidateMatcher
-    from profilec.runtime.matchers.scan import ScanMatcher
-
-    return CandidateMatcher(image, ScanMatcher(image), asks_joins_alone(image) == joined)
-
-
 _FEW = 32
+"""Entries whose profiles are put together one by one."""
 _MAX_TRUTHS = 8_000_000
-
-
-class _Nothing:
-    """The matcher of no entries."""
-
-    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
-        return _NONE, _NONE
-
-    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
-        return 0, _NONE
-
-    def match_batch(
-        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
-    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
-        return np.zeros_like(doc_off), _NONE, np.zeros_like(doc_off), _NONE
-
-
-_NONE = np.zeros(0, np.int32)
-
-MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
-"""What finds the entries of an image that ask joins alone, or the others."""
 
 
 class Executor:
@@ -124,12 +66,12 @@ class Executor:
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
             self._joined = make(image, True)
             if self._decider.joins.literals.alone.all():
-                self._matcher = _Nothing()
+                self._matcher = Nothing()
             literals = self._decider.joins.literals
             sizes = len(self._decider.joins.table.rows), len(literals.used), int(literals.alone.sum())
             self._order = PhaseOrder(phase_order, ALONE, *sizes)
             self._order_in_batch = PhaseOrder(phase_order, IN_BATCH, *sizes)
-        self._has_tree = make is _betree
+        self._has_tree = matcher.startswith("betree")
         self._profiles_of = image.entry_profile_off.data, image.entry_profiles.data
         self._overlap: Overlap | None = None
         self._deciding = new_lock()
@@ -170,7 +112,7 @@ class Executor:
         assert self._decider.joins is not None
         survivors = self._decider.joins.survivors(store)
         if survivors is not None and not survivors.rows:
-            return _NONE
+            return np.zeros(0, np.int32)
         if self._order.choose(len(store)) == JOIN_FIRST:
             entries = answers.joined(survivors)
             self._order.saw_held(len(entries))

@@ -67,11 +67,12 @@ class PreFilter:
 
     def survivors(self, store: DocumentStore) -> Survivors:
         """What can match, as the store is now."""
-        bound = self._bound
+        bound, self._bound = self._bound, None  # whoever is interrupted while it counts leaves nothing half counted
         if bound is None or bound.store is not store or bound.generation != store.generation:
-            bound = self._bound = _Bound(self._constraints, store)
+            bound, self._survivors = _Bound(self._constraints, store), None
         if bound.catch_up():
             self._survivors = None
+        self._bound = bound
         if self._survivors is None:
             numbers, _ = self._literals.of(np.flatnonzero(bound.can_match & self._literals.alone).astype(np.int32))
             rows = np.unique(self._table.row_of_term[numbers >> 1]).tolist()

@@ -44,6 +44,10 @@ class Chunk(Protocol):
         """A document that is deleted: nobody asks for its row any more."""
         ...
 
+    def cut(self, n: int) -> None:
+        """Keeps the first n documents: those after were not added to the end."""
+        ...
+
 
 _NOTHING: Document = {}
 
@@ -80,6 +84,9 @@ class RowChunk:
 
     def forget(self, place: int) -> None:
         self.documents[place] = _NOTHING
+
+    def cut(self, n: int) -> None:
+        del self.documents[n:]
 
 
 class FrameChunk:
@@ -125,6 +132,9 @@ class FrameChunk:
 
     def forget(self, place: int) -> None:
         """The columns stay until the store is rewritten."""
+
+    def cut(self, n: int) -> None:
+        """It is added as a whole."""
 
 
 def frame_chunk(frame: Frame) -> FrameChunk | None:

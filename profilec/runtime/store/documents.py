@@ -54,6 +54,8 @@ class DocumentStore(Sequence[Document]):
 
     def __init__(self, documents: Iterable[Document] = (), schema: Sequence[Schema] = ()) -> None:
         self._lock = new_lock()
+        self._rewriting: list[Document] | None = None
+        """The documents, while the store is rewritten."""
         self._schema = schema
         self._retention = Retention()
         self._ages: Ages | None = None
@@ -89,7 +91,7 @@ class DocumentStore(Sequence[Document]):
     @overload
     def __getitem__(self, position: slice) -> Sequence[Document]: ...
     def __getitem__(self, position: int | slice) -> Document | Sequence[Document]:
-        with self._lock:
+        with self._held():
             if isinstance(position, slice):
                 return [self.document(serial) for serial in self._alive[position]]
             return self.document(self._serial(position))
@@ -98,13 +100,13 @@ class DocumentStore(Sequence[Document]):
         return iter(self.snapshot())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._lock:
+        with self._held():
             greatest = None if self._ages is None else self._ages.greatest
             return _restored, (self._documents(), tuple(self._schema), self._retention, greatest)
 
     def snapshot(self) -> Sequence[Document]:
         """The documents as they are now; what is added or deleted later is not seen."""
-        with self._lock:
+        with self._held():
             return self._documents()
 
     def _documents(self) -> list[Document]:
@@ -122,7 +124,7 @@ class DocumentStore(Sequence[Document]):
             DocumentError: it is no mapping, or holds a value of no kind; or by `retain` it has no age, or is too old.
         """
         ours = copied(document)
-        with self._lock:
+        with self._held():
             ages = self._whole_ages()
             time = None if ages is None else ages.admit(run(self._retention.time, {}, ours))
             with self._keeping(() if time is None else (time,)):
@@ -143,7 +145,7 @@ class DocumentStore(Sequence[Document]):
         """
         chunk = chunk_of(documents)
         if len(chunk):
-            with self._lock:
+            with self._held():
                 ages = self._whole_ages()
                 times = () if ages is None else ages.admit_all(chunk.values(self._retention.time))
                 with self._keeping(times):
@@ -155,7 +157,7 @@ class DocumentStore(Sequence[Document]):
         Raises:
             IndexError: there is no such position; nothing is deleted.
         """
-        with self._lock:
+        with self._held():
             self._delete(sorted({self._serial(position) for position in positions}))
 
     def retain(self, max_documents: int | None = None, max_age: str | None = None, age_of: str | None = None) -> None:
@@ -183,7 +185,7 @@ class DocumentStore(Sequence[Document]):
         [3, 4]
         """
         retention = read_retention(max_documents, max_age, age_of, next(iter(self._schema), None))
-        with self._lock:
+        with self._held():
             ages = None if retention.max_age is None else Ages(retention)
             if ages is not None:
                 self._fill(ages, retention)
@@ -206,7 +208,7 @@ class DocumentStore(Sequence[Document]):
 
         What follows, but for `generation`, is for whoever is in here.
         """
-        with self._lock:
+        with self._held():
             self._catch_up()
             yield self
 
@@ -267,6 +269,31 @@ class DocumentStore(Sequence[Document]):
         if not -n <= position < n:
             raise IndexError(f"no document at position {position}: the store has {n:,}")
         return self._alive[int(position)]
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """The store for whoever reads or changes it. `_n` is what counts: whoever was interrupted before it was raised
+        has added nothing."""
+        with self._lock:
+            if self._rewriting is not None:
+                self._rewrite(self._rewriting)
+            n_kept = self._starts[-1] + len(self._chunks[-1]) if self._starts and self._chunks else 0
+            if len(self._starts) != len(self._chunks) or {n_kept, self._n, self.is_alive.n} != {self._n}:
+                del self._chunks[len(self._starts) :], self._starts[len(self._chunks) :]
+                while self._starts and self._starts[-1] >= self._n:
+                    del self._chunks[-1], self._starts[-1]
+                if self._chunks:
+                    self._chunks[-1].cut(self._n - self._starts[-1])
+                self.is_alive.resize(self._n)
+                self._alive.remove_range(self._n, 2**32)
+            yield
+
+    def _rewrite(self, documents: list[Document]) -> None:
+        """The documents as those of a new generation."""
+        self._rewriting = documents
+        self._begin()
+        self._append(RowChunk(list(documents)))
+        self._rewriting = None
 
     def _append(self, chunk: Chunk) -> None:
         self._chunks.append(chunk)
@@ -329,9 +356,7 @@ class DocumentStore(Sequence[Document]):
             self._chunks[number].forget(serial - self._starts[number])
         n_dead = self._n - len(self._alive)
         if n_dead > _DEAD and n_dead > len(self._alive):
-            documents = self._documents()
-            self._begin()
-            self._append(RowChunk(documents))
+            self._rewrite(self._documents())
 
     def _remove(self, serial: int) -> None:
         for groups in self._groups.values():

@@ -196,9 +196,10 @@ class GroupIndex:
         """The extremes of a column, from now on kept."""
         summary = self.summaries.get(id(column))
         if summary is None:
-            summary = self.summaries[id(column)] = Summary(column)
+            summary = Summary(column)
             chosen = (self.group.array != NO_GROUP) & is_alive.array[: self.group.n]
             summary.add(self.group.array[chosen], column.codes.array[: self.group.n][chosen], self.n_groups)
+            self.summaries[id(column)] = summary
         return summary
 
     def remove(self, serial: int) -> None:
@@ -220,7 +221,6 @@ class GroupIndex:
 
     def renew(self, summary: Summary, group: int, is_alive: Growing) -> None:
         """Looks for the extremes of a group anew."""
-        summary.outdated.discard(group)
         for extremes in summary.by_kind.values():
             extremes.resize(self.n_groups)
             extremes.n[group] = 0
@@ -230,6 +230,7 @@ class GroupIndex:
             serials = np.flatnonzero((self.group.array == group) & is_alive.array[: self.group.n])
         codes = summary.column.codes.array[serials]
         summary.add(np.full(len(codes), group, np.int32), codes, self.n_groups)
+        summary.outdated.discard(group)
 
     def _resize(self, n_groups: int) -> None:
         self._last.resize(n_groups)

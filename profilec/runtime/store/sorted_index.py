@@ -220,9 +220,9 @@ class SortedIndex:
     def _whole(self, first: int, last: int) -> list[BitMap]:
         """Bit vectors whose union is that of the leaves from `first` to before `last`."""
         if not self._unions:
-            for start in range(0, len(self._leaves), _TOGETHER):
-                together = self._leaves[start : start + _TOGETHER]
-                self._unions.append(BitMap.union(*(leaf.documents for leaf in together)))
+            starts = range(0, len(self._leaves), _TOGETHER)
+            together = [self._leaves[start : start + _TOGETHER] for start in starts]
+            self._unions = [BitMap.union(*(leaf.documents for leaf in leaves)) for leaves in together]
         begin, end = -(-first // _TOGETHER), last // _TOGETHER
         if begin >= end:
             return [leaf.documents for leaf in self._leaves[first:last]]

@@ -1,0 +1,74 @@
+"""The matchers by their names.
+
+In: an image. Out: what finds the entries that ask joins alone (`joins.literals`), or the others: either can go first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.runtime.image import Image, Int32
+from profilec.runtime.joins.literals import asks_joins_alone
+
+
+class Matcher(Protocol):
+    """Finds matches of sparse documents: profiles, and entries that do match if what Python has to check holds."""
+
+    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
+        """Of one document; profiles ascending."""
+        ...
+
+    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
+        """Of one document the number of profiles, and the entries."""
+        ...
+
+    def match_batch(
+        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
+    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
+        """Of many, each as offsets and elements."""
+        ...
+
+
+def _betree(image: Image, joined: bool) -> Matcher:
+    from profilec.runtime.matchers.betree.matcher import BETreeMatcher
+
+    return BETreeMatcher(image, image.join_tree if joined else image.tree)
+
+
+def _bitmap(image: Image, joined: bool) -> Matcher:
+    from profilec.runtime.matchers.bitmap import BitmapMatcher
+    from profilec.runtime.matchers.candidates import CandidateMatcher
+
+    return CandidateMatcher(image, BitmapMatcher(image), asks_joins_alone(image) == joined)
+
+
+def _scan(image: Image, joined: bool) -> Matcher:
+    from profilec.runtime.matchers.candidates import CandidateMatcher
+    from profilec.runtime.matchers.scan import ScanMatcher
+
+    return CandidateMatcher(image, ScanMatcher(image), asks_joins_alone(image) == joined)
+
+
+class Nothing:
+    """The matcher of no entries."""
+
+    def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
+        return _NONE, _NONE
+
+    def count(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[int, Int32]:
+        return 0, _NONE
+
+    def match_batch(
+        self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
+    ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
+        return np.zeros_like(doc_off), _NONE, np.zeros_like(doc_off), _NONE
+
+
+_NONE = np.zeros(0, np.int32)
+
+MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
+"""What finds the entries of an image that ask joins alone, or the others."""
