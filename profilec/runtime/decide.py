@@ -95,10 +95,8 @@ class Decider:
         intervals, of_test = gather(image.test_off, np.arange(len(image.test_low), dtype=np.int32), tests)
         rank = np.repeat(rank, np.diff(of_test))
         inside = (image.test_low[intervals] <= rank) & (rank <= image.test_high[intervals])
-        before = np.concatenate(([0], np.cumsum(inside)))
-        fails = before[of_test[1:]] == before[of_test[:-1]]
-        before = np.concatenate(([0], np.cumsum(fails)))
-        holds: NDArray[np.bool_] = before[cut[1:]] == before[cut[:-1]]
+        fails = np.diff(kept_offsets(of_test, inside)) == 0
+        holds: NDArray[np.bool_] = np.diff(kept_offsets(cut, fails)) == 0
         return holds
 
     def needs_no_run(self, entries: Int32) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, Image, Int32, gather
+from profilec.runtime.image import OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, Image, Int32, gather, kept_offsets
 
 
 def asks_joins_alone(image: Image) -> NDArray[np.bool_]:
@@ -27,7 +27,7 @@ class Literals:
     def __init__(self, image: Image) -> None:
         code = image.residual_code
         is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
-        self._off = _off_of_flagged(is_join, image.residual_off)
+        self._off = kept_offsets(image.residual_off, is_join)
         self._number = (2 * code[is_join, 1] + (code[is_join, 0] == OP_JOIN)).astype(np.int32)
         """2 * join + (whether it is to hold), residual by residual."""
         self._residual = image.entry_residual
@@ -70,11 +70,6 @@ class Literals:
         return gather(self._used_off, self._filed, places)
 
 
-def _off_of_flagged(flags: NDArray[np.bool_], off: Int32) -> NDArray[np.int64]:
-    before = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
-    return before[off]
-
-
 def _is_plain(code: Int32, off: Int32) -> NDArray[np.bool_]:
     """Per residual, whether it is joins with a jump to the end between them."""
     lengths = np.diff(off)
@@ -82,5 +77,5 @@ def _is_plain(code: Int32, off: Int32) -> NDArray[np.bool_]:
     is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
     is_jump = (code[:, 0] == OP_JUMP_IF_FALSE) & (code[:, 1] == np.repeat(lengths, lengths))
     other = np.where(rows % 2 == 0, ~is_join, ~is_jump)
-    has_other: NDArray[np.bool_] = np.diff(_off_of_flagged(other, off)) > 0
+    has_other: NDArray[np.bool_] = np.diff(kept_offsets(off, other)) > 0
     return ~has_other

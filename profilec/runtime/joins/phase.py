@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import Image, Int32
+from profilec.runtime.image import Image, Int32, kept_offsets
 from profilec.runtime.joins.literals import Literals
 from profilec.runtime.joins.new import NewDocument, NewDocuments
 from profilec.runtime.joins.prefilter import PreFilter, Survivors
@@ -74,9 +74,9 @@ class JoinAnswers:
         asked = entries[alone]
         self._ask(self._phase.rows_of(asked).tolist())
         numbers, cut = self._phase.literals.of(asked)
-        failed = np.concatenate(([0], np.cumsum(self._truths[numbers >> 1] != numbers % 2)))
+        failed = self._truths[numbers >> 1] != numbers % 2
         holds = np.ones(len(entries), np.bool_)
-        holds[alone] = failed[cut[1:]] == failed[cut[:-1]]
+        holds[alone] = np.diff(kept_offsets(cut, failed)) == 0
         return entries[holds]
 
     def joined(self, survivors: Survivors | None) -> Int32:
@@ -139,8 +139,7 @@ class BatchAnswers:
         """Whether the plain ANDs of joins of entries hold, each for a document; `ask` came before."""
         numbers, cut = self._phase.literals.of(entries)
         truths = self._truths[np.repeat(documents, np.diff(cut)), numbers >> 1]
-        failed = np.concatenate(([0], np.cumsum(truths != numbers % 2)))
-        holds: NDArray[np.bool_] = failed[cut[1:]] == failed[cut[:-1]]
+        holds: NDArray[np.bool_] = np.diff(kept_offsets(cut, truths != numbers % 2)) == 0
         return holds
 
     def joined(self, survivors: Survivors | None) -> tuple[NDArray[np.int64], Int32]:
@@ -165,7 +164,5 @@ class BatchAnswers:
 
     def of(self, document: int) -> JoinAnswers:
         """Those of one document."""
-        return JoinAnswers(self._phase, lambda: self._new.alone(document).document, self._store, self._given(document))
-
-    def _given(self, document: int) -> tuple[Truths, NDArray[np.bool_]]:
-        return self._truths[document], self._asked.copy()
+        known = self._truths[document], self._asked.copy()
+        return JoinAnswers(self._phase, lambda: self._new.alone(document).document, self._store, known)

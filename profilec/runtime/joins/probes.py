@@ -148,15 +148,20 @@ class Probe:
         n = int(groups.n_documents[group])
         if self._summarized is None or not n:
             return Values(n, {})
-        summary = groups.summary(self._summarized, self._store.is_alive)
-        if group in summary.outdated:
-            self._renew(summary, group)
+        summary = self._summary_of(groups, self._summarized, group)
         values, by_kind = self._summarized.values, {}
         for kind, extremes in summary.by_kind.items():
             if group < extremes.n.n and (n_of_kind := int(extremes.n[group])):
                 least, greatest = int(extremes.least[group]), int(extremes.greatest[group])
                 by_kind[kind] = n_of_kind, values[least], values[greatest]
         return Values(n, by_kind)
+
+    def _summary_of(self, groups: GroupIndex, column: Column, group: int) -> Summary:
+        """The extremes of a column, those of the group up to date."""
+        summary = groups.summary(column, self._store.is_alive)
+        if group in summary.outdated:
+            self._renew(summary, group)
+        return summary
 
     def _renew(self, summary: Summary, group: int) -> None:
         groups, store = self._groups, self._store
@@ -246,9 +251,7 @@ class Probe:
             return bool(n)
         (test,), column = self._tests, self._summarized
         assert column is not None
-        summary = groups.summaries.get(id(column)) or groups.summary(column, self._store.is_alive)
-        if group in summary.outdated:
-            self._renew(summary, group)
+        summary = self._summary_of(groups, column, group)
         asked = test.operand.of(new)
         extremes = summary.by_kind.get(asked.kind) if asked.compares else None
         of_kind = extremes.n.item(group) if extremes is not None and group < extremes.n.n else 0

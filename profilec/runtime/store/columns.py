@@ -77,17 +77,11 @@ class Column:
 
     def intern(self, value: Value) -> int:
         """The code of a value, which it is given where it has none."""
-        codes = self._codes_of.get(type(value))
-        if codes is None:
-            return OPAQUE_CODE
-        code = codes.get(value)
-        if code is None:
+        code = self.code_of(value)
+        if code < 0:
             canonical = _canonical(value)
-            own = self._codes_of[type(canonical)]
-            code = own.get(canonical)
-            if code is None:
-                code = own[canonical] = self._add_code(canonical, order_key64(canonical))
-            codes[value] = code
+            code = self._codes_of[type(canonical)][canonical] = self._add_code(canonical, order_key64(canonical))
+            self._codes_of[type(value)][value] = code
         return code
 
     def extend(self, values: Iterable[Value]) -> None:
