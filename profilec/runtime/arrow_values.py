@@ -9,6 +9,7 @@ Invariant: nothing is rounded, and no element takes part that is NULL.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +41,7 @@ def plain_array(array: Any) -> Any:
     return plain_array(array)
 
 
+@lru_cache(256)
 def is_supported(kind: Any) -> bool:
     """Whether the values of an Arrow type are values of documents (what is inside of lists and structs is asked later).
 
@@ -114,23 +116,21 @@ def words(array: Any) -> NDArray[Any] | None:
     """
     import pyarrow as pa
 
-    kind = array.type
+    dtype, n_words, is_decimal = _word_of(array.type)
     mask = null_mask(array) if array.null_count else None
-    if pa.types.is_decimal(kind):
-        n_words = max(kind.byte_width // 8, 1)
-        raw = _buffer(array, np.dtype(f"<i{min(kind.byte_width, 8)}"), n_words)
+    if is_decimal:
+        raw = _buffer(array, dtype, n_words)
         if mask is not None:
             raw = np.where(mask[:, None], raw.dtype.type(0), raw)
         low = raw[:, 0].astype(np.int64)
         fits = bool((raw[:, 1:] == (low >> 63)[:, None]).all())
         return low if fits else None
-    dtype = np.dtype("float16") if pa.types.is_float16(kind) else np.dtype(_numpy_name(kind))
     numbers = _buffer(array, dtype, 1)[:, 0]
     if dtype.kind in "iu" and dtype != np.uint64:
         numbers = numbers.astype(np.int64, copy=False)
     if mask is not None:
         numbers = np.where(mask, numbers.dtype.type(0), numbers)
-    return numbers // _MILLIS_PER_DAY if pa.types.is_date64(kind) else numbers
+    return numbers // _MILLIS_PER_DAY if pa.types.is_date64(array.type) else numbers
 
 
 def array_values(array: Any) -> list[Any]:
@@ -183,14 +183,19 @@ def _is_known_extension(kind: Any) -> bool:
     return kind.extension_name in {"arrow.json", "arrow.bool8"}
 
 
-def _numpy_name(kind: Any) -> str:
+@lru_cache(256)
+def _word_of(kind: Any) -> tuple[np.dtype[Any], int, bool]:
+    """The words of an element of that type, and how many; and whether they are those of a decimal."""
     import pyarrow as pa
 
+    if pa.types.is_decimal(kind):
+        return np.dtype(f"<i{min(kind.byte_width, 8)}"), max(kind.byte_width // 8, 1), True
     if pa.types.is_date32(kind):
-        return "int32"
+        return np.dtype("int32"), 1, False
     if pa.types.is_date64(kind) or pa.types.is_timestamp(kind):
-        return "int64"
-    return {"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind))
+        return np.dtype("int64"), 1, False
+    name = {"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind))
+    return np.dtype(name), 1, False
 
 
 def _buffer(array: Any, dtype: np.dtype[Any], n_words: int) -> NDArray[Any]:

@@ -81,7 +81,6 @@ def n_rows_of(table: Any) -> int | None:
 def frame_of(table: Any, start: int, stop: int, names: Container[str] | None = None) -> Frame:
     """The rows `start` to `stop` of a table that `n_rows_of` knows; only the columns named, unless None."""
     arrow = hasattr(table, "schema")
-    part = table.slice(start, stop - start) if arrow else table.iloc[start:stop]
     columns: dict[str, Column] = {}
     repeated: set[str] = set()
     for number, name in enumerate(table.schema.names if arrow else table.columns):
@@ -89,7 +88,11 @@ def frame_of(table: Any, start: int, stop: int, names: Container[str] | None = N
             continue
         if name in columns:
             repeated.add(name)
-        columns[name] = plain_array(part.column(number)) if arrow else _from_pandas(part.iloc[:, number])
+        if arrow:
+            column = table.column(number)
+            columns[name] = plain_array(column if stop - start == len(column) else column.slice(start, stop - start))
+        else:
+            columns[name] = _from_pandas(table.iloc[start:stop, number])
     return Frame(stop - start, columns, frozenset(repeated))
 
 

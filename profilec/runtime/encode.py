@@ -66,6 +66,8 @@ class SparseBatch:
         """Some documents as the table they are of; None where they are mappings."""
         if not isinstance(self._rows, Frame):
             return None
+        if start == 0 and stop == self._rows.n_rows:
+            return self._rows
         columns = {name: column[start:stop] for name, column in self._rows.columns.items()}
         return Frame(stop - start, columns, self._rows.duplicates)
 

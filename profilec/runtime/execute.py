@@ -73,6 +73,8 @@ class Executor:
             self._order_in_batch = PhaseOrder(phase_order, IN_BATCH, *sizes)
         self._has_tree = matcher.startswith("betree")
         self._profiles_of = image.entry_profile_off.data, image.entry_profiles.data
+        self._has_one_each = bool((np.diff(image.entry_profile_off) == 1).all())
+        """Whether each entry is of one profile."""
         self._overlap: Overlap | None = None
         self._deciding = new_lock()
         """What joins ask of the store is kept there as it is found: one thread of a batch asks at a time."""
@@ -214,9 +216,10 @@ class Executor:
                 stop = min(start + size, len(batch))
                 new = NewDocuments(stop - start, batch.frame(start, stop), partial(_document, batch, start))
                 answers = BatchAnswers(joins, new, store)
-                cut = handed_off[start : stop + 1]
-                documents = np.repeat(np.arange(stop - start), np.diff(cut))
-                found += self._settled(batch, start, answers, documents, handed[cut[0] : cut[-1]])
+                if len(handed):
+                    cut = handed_off[start : stop + 1]
+                    documents = np.repeat(np.arange(stop - start), np.diff(cut))
+                    found += self._settled(batch, start, answers, documents, handed[cut[0] : cut[-1]])
                 if self._joined is not None:
                     found += self._joined_of_batch(self._joined, batch, start, stop, answers, store)
         return self._merged(off, profiles, found)
@@ -299,14 +302,22 @@ class Executor:
         """Profiles by document, with those of entries, each found for a document."""
         if not any(len(entries) for _, entries in found):
             return off, profiles
-        documents, entries = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        more, cut = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
+        documents, entries = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        if self._has_one_each:
+            more = self.image.entry_profiles[entries]
+        else:
+            more, cut = gather(self.image.entry_profile_off, self.image.entry_profiles, entries)
+            documents = np.repeat(documents, np.diff(cut))
         n = np.int64(self.image.n_profiles)
-        of_profiles = np.repeat(np.arange(len(off) - 1), np.diff(off))
-        keys = np.concatenate((of_profiles * n + profiles, np.repeat(documents, np.diff(cut)) * n + more))
-        keys = _ascending(keys)
-        counts = np.bincount(keys // n, minlength=len(off) - 1)
-        return np.concatenate(([0], np.cumsum(counts))), (keys % n).astype(np.int32)
+        if len(profiles):
+            documents = np.concatenate((np.repeat(np.arange(len(off) - 1), np.diff(off)), documents))
+            more = np.concatenate((profiles, more))
+        keys = documents * n + more
+        if not (keys[1:] > keys[:-1]).all():
+            documents, more = np.divmod(_ascending(keys), n)
+        merged = np.zeros(len(off), np.int64)
+        np.cumsum(np.bincount(documents, minlength=len(off) - 1), out=merged[1:])
+        return merged, more.astype(np.int32)
 
     def _with(self, profiles: Int32, entries: Int32) -> Int32:
         """The profiles, and those of the entries."""

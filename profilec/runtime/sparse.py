@@ -115,9 +115,11 @@ class _Encoding:
             self._n_codes += len(matching.off) - 1
 
     def sparse(self) -> Sparse:
+        n_rows = self._frame.n_rows
+        if not self._column_slots:
+            return Sparse(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
         from profilec.runtime.encode_kernels import count_sparse, fill_sparse
 
-        n_rows = self._frame.n_rows
         cells = self._cells[: len(self._column_slots)]
         codes = np.array(self._codes, np.int64).reshape(len(self._codes), n_rows)
         code_off, code_slots = joined_matching(self._matching)

@@ -57,6 +57,7 @@ class Literals:
         self._used_join, self._used_want = self.used >> 1, self.used % 2 == 1
         self._used_off = np.append(starts, len(entries))
         self._filed = entries[by_literal]
+        self._files_one = len(self.used) == len(entries)
         self.has_one = bool((np.diff(cut) == 1).all())
         """Whether each of these entries has but one."""
 
@@ -65,9 +66,12 @@ class Literals:
         holds: NDArray[np.bool_] = truths[..., self._used_join] == self._used_want
         return holds
 
-    def filed(self, places: NDArray[np.int64]) -> tuple[Int32, NDArray[np.int64]]:
-        """The entries filed under the literals at some places of `used`, and what cuts them."""
-        return gather(self._used_off, self._filed, places)
+    def filed(self, places: NDArray[np.int64], owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], Int32]:
+        """The entries filed under the literals at some places of `used`, each with the owner of its literal."""
+        if self._files_one:  # PERF: mostly so in small sets
+            return owners, self._filed[places]
+        entries, cut = gather(self._used_off, self._filed, places)
+        return np.repeat(owners, np.diff(cut)), entries
 
 
 def _is_plain(code: Int32, off: Int32) -> NDArray[np.bool_]:

@@ -83,7 +83,8 @@ class JoinAnswers:
         """The entries that ask joins alone, all of whose joins hold, ascending."""
         self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
-        entries, _ = literals.filed(np.flatnonzero(literals.holding(self._truths)))
+        places = np.flatnonzero(literals.holding(self._truths))
+        _, entries = literals.filed(places, places)
         if survivors is not None:
             entries = entries[survivors.can_match[entries]]
         return np.sort(entries if literals.has_one else self.kept(entries))
@@ -147,9 +148,8 @@ class BatchAnswers:
         self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
         documents, places = np.nonzero(literals.holding(self._truths))
-        entries, cut = literals.filed(places)
-        documents = np.repeat(documents, np.diff(cut))
-        if survivors is not None:
+        documents, entries = literals.filed(places, documents)
+        if survivors is not None and not survivors.are_all:
             can = survivors.can_match[entries]
             documents, entries = documents[can], entries[can]
         if literals.has_one:

@@ -43,10 +43,11 @@ Ranks = tuple[tuple[int, int], ...]
 
 
 class Survivors(NamedTuple):
-    """`can_match`: per entry, whether it can; TRUE of those that do not ask joins alone. `rows`: the rows of the join
-    table that entries ask that can match."""
+    """`can_match`: per entry, whether it can; TRUE of those that do not ask joins alone. `are_all`: whether every entry
+    can. `rows`: the rows of the join table that entries ask that can match."""
 
     can_match: NDArray[np.bool_]
+    are_all: bool
     rows: list[int]
 
 
@@ -76,7 +77,7 @@ class PreFilter:
         if self._survivors is None:
             numbers, _ = self._literals.of(np.flatnonzero(bound.can_match & self._literals.alone).astype(np.int32))
             rows = np.unique(self._table.row_of_term[numbers >> 1]).tolist()
-            self._survivors = Survivors(bound.can_match, rows)
+            self._survivors = Survivors(bound.can_match, bool(bound.can_match.all()), rows)
         return self._survivors
 
 

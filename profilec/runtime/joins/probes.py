@@ -182,56 +182,91 @@ class Probe:
             return np.array(holds, np.bool_)
         if not self._groups.n_groups:
             return np.zeros(new.n, np.bool_)
-        groups = self._groups_of_many(new)
+        if not self._keys:
+            return self._all_of_many(new, asked)
+        codes = [_codes_of_many(key, column, new) for column, key in zip(self._columns, self._keys, strict=True)]
+        groups = self._groups.groups_of(codes)
         groups[~asked] = NO_GROUP
         n = np.where(groups == NO_GROUP, 0, self._groups.n_documents.array[groups])
         if not self._tests:
             some: NDArray[np.bool_] = n > 0
             return some
-        return self._extremes_of_many(new, groups, n)
+        return self._groups_of_many(new, groups, n)
 
-    def _groups_of_many(self, new: NewDocuments) -> Int32:
-        assert self._groups is not None
-        codes = [_codes_of_many(key, column, new) for column, key in zip(self._columns, self._keys, strict=True)]
-        if not codes:
-            return np.zeros(new.n, np.int32)
-        return self._groups.groups_of(codes)
+    def _all_of_many(self, new: NewDocuments, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """`ask_many` where all documents of the store are one group."""
+        index, column = self._groups, self._summarized
+        assert index is not None
+        n = index.n_documents.item(0)
+        if not n:
+            return np.zeros(new.n, np.bool_)
+        if not self._tests:
+            return asked
+        (test,) = self._tests
+        assert column is not None
+        summary = self._summary_of(index, column, 0)
+        kinds = _asked_of_many(test.operand, new).kinds
+        holds = np.zeros(new.n, np.bool_)
+        for kind in _distinct(kinds):
+            own = asked & (kinds == kind)
+            numbers = slice(None) if own.all() else np.flatnonzero(own)
+            extremes = None if kind in (Kind.NULL, Kind.OPAQUE) else summary.by_kind.get(kind)
+            n_of_kind = 0 if extremes is None else extremes.n.item(0)
+            if n_of_kind < n and test.or_other:
+                holds[numbers] = True
+            elif extremes is not None and n_of_kind:
+                holds[numbers] = self._hold(new, numbers, extremes.least.array[0], extremes.greatest.array[0])
+        return holds
 
-    def _extremes_of_many(self, new: NewDocuments, groups: Int32, n: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _groups_of_many(self, new: NewDocuments, groups: Int32, n: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """`groups`: of each document, `n`: how many documents of the store it has."""
         (test,), column, index = self._tests, self._summarized, self._groups
         assert column is not None
         assert index is not None
         summary = index.summary(column, self._store.is_alive)
         for group in summary.outdated.intersection(groups.tolist()) if summary.outdated else ():
             self._renew(summary, group)
-        asked = _asked_of_many(test.operand, new)
+        kinds = _asked_of_many(test.operand, new).kinds
         holds = np.zeros(new.n, np.bool_)
-        for kind in np.flatnonzero(np.bincount(asked.kinds)).tolist():
+        for kind in _distinct(kinds):
+            numbers = np.flatnonzero((kinds == kind) & (n > 0))
             extremes = summary.by_kind.get(kind)
-            chosen = np.flatnonzero((asked.kinds == kind) & (n > 0))
             if extremes is None or kind in (Kind.NULL, Kind.OPAQUE):
-                holds[chosen] = test.or_other
+                holds[numbers] = test.or_other
                 continue
             extremes.resize(index.n_groups)
-            of_kind = extremes.n.array[groups[chosen]]
+            n_of_kind = extremes.n.array[groups[numbers]]
             if test.or_other:
-                holds[chosen] = of_kind < n[chosen]
-            chosen = chosen[of_kind > 0]
-            if test.operator == OTHER or not len(chosen):
-                continue
-            least, greatest = (side.array[groups[chosen]] for side in (extremes.least, extremes.greatest))
-            key = asked.keys[chosen]
-            low, high = column.keys.array[least], column.keys.array[greatest]
-            if test.operator == "!=":
-                codes = _codes_of_many(test.operand, column, new)[chosen]
-                holds[chosen] |= (least != greatest) | (least != codes)
-                continue
-            holds[chosen] |= _EXTREMES_HOLD[test.operator](low, high, key)
-            in_doubt = ((low == key) & ~(column.is_exact.array[least] & asked.is_exact[chosen])) | (
-                (high == key) & ~(column.is_exact.array[greatest] & asked.is_exact[chosen])
+                holds[numbers] = n_of_kind < n[numbers]
+            numbers = numbers[n_of_kind > 0]
+            of = groups[numbers]
+            holds[numbers] |= self._hold(new, numbers, extremes.least.array[of], extremes.greatest.array[of])
+        return holds
+
+    def _hold(
+        self, new: NewDocuments, numbers: NDArray[np.int64] | slice, least: Int32 | np.int32, greatest: Int32 | np.int32
+    ) -> NDArray[np.bool_]:
+        """Whether the test holds for some value from `least` to `greatest`, codes of the kind that the new documents
+        have: one pair for each of them, or one for all."""
+        (test,), column = self._tests, self._summarized
+        assert column is not None
+        if test.operator == "!=":
+            codes = _codes_of_many(test.operand, column, new)[numbers]
+            differs: NDArray[np.bool_] = (least != greatest) | (least != codes)
+            return differs
+        asked = _asked_of_many(test.operand, new)
+        keys = asked.keys[numbers]
+        if test.operator == OTHER:
+            return np.zeros(len(keys), np.bool_)
+        low, high = column.keys.array[least], column.keys.array[greatest]
+        holds: NDArray[np.bool_] = _EXTREMES_HOLD[test.operator](low, high, keys)
+        is_exact = asked.is_exact[numbers]
+        if not (column.all_exact and is_exact.all()):
+            in_doubt = ((low == keys) & ~(column.is_exact.array[least] & is_exact)) | (
+                (high == keys) & ~(column.is_exact.array[greatest] & is_exact)
             )
-            for number in chosen[in_doubt].tolist():
-                holds[number] = self.ask(new.alone(number))
+            for place in np.flatnonzero(in_doubt).tolist():
+                holds[place] = self.ask(new.alone(int(np.arange(new.n)[numbers][place])))
         return holds
 
     def _group(self, new: NewDocument) -> int:
@@ -337,6 +372,12 @@ _EXTREMES_HOLD: dict[str, Callable[[Any, Any, Any], Any]] = {
     ">": lambda low, high, key: high > key,
     ">=": lambda low, high, key: high >= key,
 }
+
+
+def _distinct(kinds: NDArray[np.uint8]) -> list[int]:
+    if len(kinds) and (kinds == kinds[0]).all():  # PERF: mostly so
+        return [int(kinds[0])]
+    return np.flatnonzero(np.bincount(kinds)).tolist()
 
 
 def _asked_of_many(operand: Operand, new: NewDocuments) -> AskedMany:

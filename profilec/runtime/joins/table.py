@@ -180,8 +180,7 @@ class _Part:
         asked = np.ones(new.n, np.bool_)
         if self._guard is not None or self._limits:
             asked = np.array([self._is_asked(new.alone(number)) for number in range(new.n)], np.bool_)
-        holds = self._probe.ask_many(new, asked)
-        truths[np.ix_(holds, self._terms)] = True
+        truths[:, self._terms] |= self._probe.ask_many(new, asked)[:, None]
 
     def decide(self, new: NewDocument, truths: Truths) -> None:
         if not self._is_asked(new):

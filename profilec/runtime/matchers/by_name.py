@@ -65,7 +65,8 @@ class Nothing:
     def match_batch(
         self, doc_off: NDArray[np.int64], doc_slots: Int32, doc_ranks: Int32
     ) -> tuple[NDArray[np.int64], Int32, NDArray[np.int64], Int32]:
-        return np.zeros_like(doc_off), _NONE, np.zeros_like(doc_off), _NONE
+        off = np.zeros_like(doc_off)
+        return off, _NONE, off, _NONE
 
 
 _NONE = np.zeros(0, np.int32)

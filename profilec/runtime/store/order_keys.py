@@ -59,9 +59,11 @@ def order_key64(value: Value) -> OrderKey:
 
 def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The keys of many numbers, and whether each is exact."""
-    nearest = words.astype(np.float64) + 0.0
+    nearest = np.add(words, 0.0, dtype=np.float64)  # + 0.0: as in `_of_number`
     bits = nearest.view(np.int64)
-    keys = np.where(bits >= 0, bits, bits ^ np.int64(_LAST))
+    keys = bits >> 63
+    keys &= _LAST
+    keys ^= bits
     if words.dtype.kind == "f":
         return keys, np.ones(len(words), np.bool_)
     return keys, (words >= -_WHOLE) & (words <= _WHOLE)
