@@ -170,9 +170,15 @@ class Decision:
     def _holds(self, entry: int) -> bool:
         """PERF: for a few entries, Python's own arrays take a tenth of the time of numpy's."""
         decider = self._decider
-        residual = decider.entry_residual[entry]
         bits = decider.entry_bits[decider.entry_bit_off[entry] : decider.entry_bit_off[entry + 1]]
-        return all(map(self.bit_holds, bits)) and (residual < 0 or self.residual_holds(residual))
+        if not all(map(self.bit_holds, bits)):
+            return False
+        residual = decider.entry_residual[entry]
+        if residual < 0:
+            return True
+        if self._joins is not None and decider.joins is not None and decider.joins.residual_left.item(entry) < 0:
+            return self._joins.holds_all(entry)
+        return self.residual_holds(residual)
 
     def _failing(self, entries: Int32, kind: int) -> NDArray[np.bool_]:
         bits, cut = self._decider.bits_of(entries)

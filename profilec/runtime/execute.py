@@ -113,9 +113,9 @@ class Executor:
         """The entries that ask joins alone and hold, by the order of phases that costs less."""
         assert self._decider.joins is not None
         survivors = self._decider.joins.survivors(store)
-        if survivors is not None and not survivors.rows:
+        if survivors is not None and not survivors.n:
             return np.zeros(0, np.int32)
-        if self._order.choose(len(store)) == JOIN_FIRST:
+        if self._order.choose(len(store), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
             entries = answers.joined(survivors)
             self._order.saw_held(len(entries))
             return decision.satisfying(entries)
@@ -233,9 +233,9 @@ class Executor:
         n, order = stop - start, self._order_in_batch
         assert self._decider.joins is not None
         survivors = self._decider.joins.survivors(store)
-        if survivors is not None and not survivors.rows:
+        if survivors is not None and not survivors.n:
             return []
-        if order.choose(len(store)) == JOIN_FIRST:
+        if order.choose(len(store), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
             documents, entries = answers.joined(survivors)
             order.saw_held(len(entries) / n)
             if not self._decider.joined_have_tests:

@@ -7,6 +7,8 @@ where joins come first, the entries whose joins hold are found by the literals t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,29 +26,56 @@ def asks_joins_alone(image: Image) -> NDArray[np.bool_]:
 class Literals:
     """The literals of all entries, and the entries that ask joins alone by one of theirs."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, alone: NDArray[np.bool_], rows: Int32, off: NDArray[Any], numbers: Int32) -> None:
+        """`alone`: per entry, whether it asks joins alone. `rows`: per entry its row of a CSR array of literals, -1 for
+        none. A literal is 2 * join + (whether it is to hold)."""
+        self.alone = alone
+        self._rows = rows
+        self._off = off
+        self._numbers = numbers
+        self._file(np.flatnonzero(alone).astype(np.int32))
+
+    @classmethod
+    def of_image(cls, image: Image) -> Literals:
+        """Those of the residuals: rows are these."""
         code = image.residual_code
         is_join = (code[:, 0] == OP_JOIN) | (code[:, 0] == OP_JOIN_NOT)
-        self._off = kept_offsets(image.residual_off, is_join)
-        self._number = (2 * code[is_join, 1] + (code[is_join, 0] == OP_JOIN)).astype(np.int32)
-        """2 * join + (whether it is to hold), residual by residual."""
-        self._residual = image.entry_residual
-        self.alone = asks_joins_alone(image)
-        self._file(np.flatnonzero(self.alone).astype(np.int32), len(image.joins))
+        numbers = (2 * code[is_join, 1] + (code[is_join, 0] == OP_JOIN)).astype(np.int32)
+        return cls(asks_joins_alone(image), image.entry_residual, kept_offsets(image.residual_off, is_join), numbers)
+
+    def without(self, replaced: NDArray[np.bool_]) -> Literals:
+        """Those left to ask. `replaced`: of the literals of all entries that ask joins alone, which are not."""
+        entries = np.flatnonzero(self.alone).astype(np.int32)
+        numbers, cut = self.of(entries)
+        rows = self._rows.copy()
+        rows[entries] = len(self._off) - 1 + np.arange(len(entries), dtype=np.int32)
+        left = kept_offsets(cut, ~replaced)
+        off = np.concatenate((self._off, self._off[-1] + left[1:]))
+        return Literals(self.alone, rows, off, np.concatenate((self._numbers, numbers[~replaced])))
 
     def of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
-        """The literals in the residuals of entries, and what cuts them."""
-        residuals = self._residual[entries]
-        has = np.flatnonzero(residuals >= 0)
-        found, cut = gather(self._off, self._number, residuals[has])
+        """The literals of entries, and what cuts them."""
+        rows = self._rows[entries]
+        has = np.flatnonzero(rows >= 0)
+        found, cut = gather(self._off, self._numbers, rows[has])
         sizes = np.zeros(len(entries), np.int64)
         sizes[has] = np.diff(cut)
         return found, np.concatenate(([0], np.cumsum(sizes)))
 
-    def _file(self, entries: Int32, n_joins: int) -> None:
+    def of_one(self, entry: int) -> list[int]:
+        """The literals of an entry that asks joins alone."""
+        row = self._rows.item(entry)
+        found: list[int] = self._numbers[self._off[row] : self._off[row + 1]].tolist()
+        return found
+
+    def _file(self, entries: Int32) -> None:
         """Under the literal that fewest entries have; one that is to hold goes before one that is not."""
         numbers, cut = self.of(entries)
-        n_entries = np.bincount(numbers, minlength=2 * n_joins)
+        has_some = np.diff(cut) > 0
+        self.unfiled = entries[~has_some]
+        """The entries that ask joins alone of which none is left to ask."""
+        entries, cut = entries[has_some], np.concatenate((cut[:-1][has_some], cut[-1:]))
+        n_entries = np.bincount(numbers, minlength=1)
         weight = n_entries[numbers] + np.where(numbers % 2, 0, len(entries) + 1)
         owner = np.repeat(np.arange(len(entries)), np.diff(cut))
         order = np.lexsort((weight, owner))

@@ -51,24 +51,25 @@ class PhaseOrder:
         self.rows_needed = min(float(n_rows), self.survivors)
         self.held = n_entries / 2
 
-    def choose(self, n_documents: int) -> str:
-        """The order for the next document. `n_documents`: of the store."""
+    def choose(self, n_documents: int, n_rows: int | None = None) -> str:
+        """The order for the next document. `n_documents`: of the store; `n_rows`: those of the join table that are left
+        to ask, None for all."""
         if self._forced is not None:
             return self._forced
         if n_documents > 4 * self._size:
             self._size, self._n_asked = max(n_documents, 1), 0
         self._n_asked += 1
-        costs = self.costs(n_documents)
+        costs = self.costs(n_documents, n_rows)
         best = min(costs, key=costs.__getitem__)
         if self._n_asked.bit_count() == 1 and self._n_asked > 1:  # time to try the other one
             return PHASE_ORDERS[1 - PHASE_ORDERS.index(best)]
         return best
 
-    def costs(self, n_documents: int) -> dict[str, float]:
+    def costs(self, n_documents: int, n_rows: int | None = None) -> dict[str, float]:
         """What each order is expected to cost, in ns."""
         unit = self._unit
         probe = unit.probe + unit.step * math.log2(n_documents + 1)
-        all_rows = self._n_rows * probe + self._n_literals * unit.literal
+        all_rows = (self._n_rows if n_rows is None else n_rows) * probe + self._n_literals * unit.literal
         return {
             CONSTANT_FIRST: unit.walk + self.survivors * unit.survivor + self.rows_needed * probe,
             JOIN_FIRST: all_rows + unit.look_up + self.held * unit.held,

@@ -29,7 +29,8 @@ class JoinPhase:
         self.prefilter: PreFilter | None = None
         """Made when the first document comes."""
         self.table = JoinTable(image.joins)
-        self.literals = Literals(image)
+        self.literals = Literals.of_image(image)
+        """What entries ask; once there is a pre-filter, without what it has replaced."""
         self.residual_left: Int32 = np.where(self.literals.alone, -1, image.entry_residual).astype(np.int32)
 
     def survivors(self, store: DocumentStore) -> Survivors | None:
@@ -38,6 +39,7 @@ class JoinPhase:
             return None
         if self.prefilter is None:
             self.prefilter = PreFilter(self._image, self.table, self.literals)
+            self.literals = self.prefilter.literals
         return self.prefilter.survivors(store)
 
     def rows_of(self, entries: Int32) -> NDArray[np.int64]:
@@ -85,6 +87,7 @@ class JoinAnswers:
         literals = self._phase.literals
         places = np.flatnonzero(literals.holding(self._truths))
         _, entries = literals.filed(places, places)
+        entries = np.concatenate((literals.unfiled, entries))
         if survivors is not None:
             entries = entries[survivors.can_match[entries]]
         return np.sort(entries if literals.has_one else self.kept(entries))
@@ -93,6 +96,10 @@ class JoinAnswers:
     def n_asked(self) -> int:
         """Rows of the table asked so far."""
         return int(self._asked.sum())
+
+    def holds_all(self, entry: int) -> bool:
+        """Whether the joins of an entry hold that asks joins alone."""
+        return all(self.holds(number >> 1) == number % 2 for number in self._phase.literals.of_one(entry))
 
     def holds(self, join: int) -> bool:
         """The truth of one."""
@@ -149,6 +156,10 @@ class BatchAnswers:
         literals = self._phase.literals
         documents, places = np.nonzero(literals.holding(self._truths))
         documents, entries = literals.filed(places, documents)
+        if len(literals.unfiled):
+            every = np.repeat(np.arange(self._new.n), len(literals.unfiled))
+            documents = np.concatenate((every, documents))
+            entries = np.concatenate((np.tile(literals.unfiled, self._new.n), entries))
         if survivors is not None and not survivors.are_all:
             can = survivors.can_match[entries]
             documents, entries = documents[can], entries[can]

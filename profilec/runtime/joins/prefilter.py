@@ -14,13 +14,16 @@ that it is compared with, or by those of the terms: interval constants, IN and `
 What is counted is documents for each rank; constraints are asked again when a rank gets its first document or loses
 its last, all of a line together.
 
+Where the new document's side is but one value (the row of `=` in Table 2), or a constant, and the term asks nothing
+else, the constraint is met just where the term holds: it replaces the term, which is not asked.
+
 Sound: what an EXISTS in some scope asks, it asks of the whole store; of a FORALL, and of NOT EXISTS, only one
 comparison without scope says something; terms of several conjunctions under EXISTS say nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -44,10 +47,11 @@ Ranks = tuple[tuple[int, int], ...]
 
 class Survivors(NamedTuple):
     """`can_match`: per entry, whether it can; TRUE of those that do not ask joins alone. `are_all`: whether every entry
-    can. `rows`: the rows of the join table that entries ask that can match."""
+    can. `n`: how many can that ask joins alone; `rows`: the rows of the join table that these ask."""
 
     can_match: NDArray[np.bool_]
     are_all: bool
+    n: int
     rows: list[int]
 
 
@@ -57,7 +61,8 @@ class PreFilter:
     def __init__(self, image: Image, table: JoinTable, literals: Literals) -> None:
         self._constraints = _Constraints(image, table, literals)
         self._table = table
-        self._literals = literals
+        self.literals = literals.without(self._constraints.replaced)
+        """Those that are left to ask of entries that can match."""
         self._bound: _Bound | None = None
         self._survivors: Survivors | None = None
 
@@ -65,6 +70,11 @@ class PreFilter:
     def n_constraints(self) -> int:
         """Constraints that entries imply, equal ones counted once."""
         return self._constraints.n
+
+    @property
+    def n_replaced(self) -> int:
+        """Literals of entries in whose place a constraint is asked."""
+        return int(self._constraints.replaced.sum())
 
     def survivors(self, store: DocumentStore) -> Survivors:
         """What can match, as the store is now."""
@@ -75,9 +85,10 @@ class PreFilter:
             self._survivors = None
         self._bound = bound
         if self._survivors is None:
-            numbers, _ = self._literals.of(np.flatnonzero(bound.can_match & self._literals.alone).astype(np.int32))
+            entries = np.flatnonzero(bound.can_match & self.literals.alone).astype(np.int32)
+            numbers, _ = self.literals.of(entries)
             rows = np.unique(self._table.row_of_term[numbers >> 1]).tolist()
-            self._survivors = Survivors(bound.can_match, bool(bound.can_match.all()), rows)
+            self._survivors = Survivors(bound.can_match, bool(bound.can_match.all()), len(entries), rows)
         return self._survivors
 
 
@@ -105,42 +116,56 @@ class _Constraints:
         numbers, cut = literals.of(entries)
         owner = np.repeat(entries, np.diff(cut))
         self._tests: dict[int, Int32] = {}
+        self.replaced = np.zeros(len(numbers), np.bool_)
+        """Literals of entries that ask joins alone that hold, once its tests do, just where a constraint is met."""
         for number, row in enumerate(table.rows):
             of_row = np.flatnonzero(table.row_of_term[numbers >> 1] == number)
             for wanted in (False, True):
                 own = of_row[(numbers[of_row] % 2 == 1) == wanted]
                 if len(own):
-                    pairs += self._of_row(row, wanted, owner[own], numbers[own] >> 1)
+                    self.replaced[own] = self._add_row(row, wanted, owner[own], numbers[own] >> 1, pairs)
         self.constraint = np.concatenate([np.zeros(0, np.int64), *(own for own, _ in pairs)])
         self.entry = np.concatenate([np.zeros(0, np.int64), *(own for _, own in pairs)])
 
-    def _of_row(
-        self, row: Row, wanted: bool, entries: Int32, terms: Int32
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Constraints and the entries that imply them, of literals of one row that are to have one truth."""
+    def _add_row(
+        self,
+        row: Row,
+        wanted: bool,
+        entries: Int32,
+        terms: Int32,
+        pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    ) -> NDArray[np.bool_]:
+        """Adds the constraints that literals of one row imply, which are to have one truth, each with the entry. Says
+        which literals these replace."""
         some = wanted != row.question.negated
         conjunctions = row.question.conjunctions
         if some and len(conjunctions) != 1:
-            return
+            return np.zeros(len(entries), np.bool_)
+        replaced = np.full(len(entries), row.question.last is None)
         place_of = {int(term): place for place, term in enumerate(row.terms)}
         places = [place_of[term] for term in terms.tolist()]
         for conjunction, constants in zip(conjunctions, row.constants, strict=True):
             asked = [*conjunction.keys, *conjunction.comparisons]
+            if not _asks_one_thing(conjunction):
+                replaced[:] = False
             if not some and (row.question.last is not None or not _asks_one_thing(conjunction)):
                 continue
             constant_at = {id(one): at for at, one in enumerate(with_constant(conjunction))}
             for one in asked:
                 if id(one) in constant_at:
                     of_terms = self._of_constants(one, [own[constant_at[id(one)]] for own in constants], some)
-                    yield of_terms[places], entries.astype(np.int64)
+                    pairs.append((of_terms[places], entries.astype(np.int64)))
                 else:
-                    yield self._of_slot(one, entries, some), entries.astype(np.int64)
+                    constraints, is_exact = self._of_slot(one, entries, some)
+                    pairs.append((constraints, entries.astype(np.int64)))
+                    replaced &= is_exact
             if conjunction.filter is not None:
                 line = self._line(conjunction.filter, Constants(booleans=(True,)))
                 rank = line.constants.rank(True)
                 others = (0, rank - 1), (rank + 1, line.constants.n_ranks - 1)
                 number = self._number(line, ((rank, rank),) if some else others, every=not some)
-                yield np.full(len(entries), number), entries.astype(np.int64)
+                pairs.append((np.full(len(entries), number), entries.astype(np.int64)))
+        return replaced
 
     def _of_constants(self, comparison: Comparison, values: list[Value], some: bool) -> NDArray[np.int64]:
         """`old operator constant`, of the constants of all terms of a row."""
@@ -153,8 +178,11 @@ class _Constraints:
             numbers.append(self._number(line, _image_of(comparison, constants, allowed, some), every=not some))
         return np.array(numbers, np.int64)
 
-    def _of_slot(self, comparison: Comparison, entries: Int32, some: bool) -> NDArray[np.int64]:
-        """`old operator new`, where `new` is a slot's value, by the tests that entries have of the slot."""
+    def _of_slot(
+        self, comparison: Comparison, entries: Int32, some: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """`old operator new`, where `new` is a slot's value, by the tests that entries have of the slot; and whether a
+        test leaves but one value, so that nothing is lost."""
         assert comparison.old is not None
         assert comparison.new is not None
         slot = None if comparison.minus is not None else self._slots.get(identity(comparison.new))
@@ -162,7 +190,7 @@ class _Constraints:
         line = self._line(comparison.old, constants)
         tests = np.full(len(entries), -1, np.int32) if slot is None else self._test_of(slot)[entries]
         found, place = np.unique(tests, return_inverse=True)
-        image, numbers = self._image, []
+        image, numbers, is_exact = self._image, [], []
         for test in found.tolist():
             if test < 0:
                 allowed: Ranks = ((0, constants.n_ranks - 1),)
@@ -170,7 +198,10 @@ class _Constraints:
                 part = slice(image.test_off[test], image.test_off[test + 1])
                 allowed = tuple(zip(image.test_low[part].tolist(), image.test_high[part].tolist(), strict=True))
             numbers.append(self._number(line, _image_of(comparison, constants, allowed, some), every=not some))
-        return np.array(numbers, np.int64)[place]
+            is_exact.append(
+                len(allowed) == 1 and allowed[0][0] == allowed[0][1] and _is_point(constants, allowed[0][0])
+            )
+        return np.array(numbers, np.int64)[place], np.array(is_exact, np.bool_)[place]
 
     def _test_of(self, slot: int) -> Int32:
         """Per entry a rank test of the slot, or -1."""
@@ -203,6 +234,13 @@ def _asks_one_thing(conjunction: Conjunction) -> bool:
     """Whether a conjunction is one key, comparison or filter, and nothing else."""
     n = len(conjunction.keys) + len(conjunction.comparisons) + (conjunction.filter is not None)
     return n == 1 and not conjunction.limits and conjunction.guard is None and conjunction.rest is None
+
+
+def _is_point(constants: Constants, rank: int) -> bool:
+    """Whether but one value has the rank."""
+    return any(
+        constants.first(kind) <= rank <= constants.last(kind) and (rank - constants.first(kind)) % 2 for kind in _BLOCKS
+    )
 
 
 def _constants_of(values: Iterable[Value]) -> Constants:
