@@ -412,8 +412,9 @@ class ProfileSet:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
             filtered = self._executor(0).filtered(self.documents) if self.plan.n_joins else None
-            left = None if filtered is None else (filtered[0], len(filtered[1]))
-            return explain_set(self._image, self.plan, self._table.ids, self._table.places.__getitem__, format, left)
+            places, store = self._table.places.__getitem__, self.documents
+            with store.reading():
+                return explain_set(self._image, self.plan, self._table.ids, places, format, filtered, store)
         return explain_profile(
             self._image, self.ordinal(id), self[id], self.place(id), self._parts.options, format, form
         )

@@ -15,7 +15,7 @@ import numpy as np
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import escaped
 from profilec.grammar.parse import parse_condition
-from profilec.planner.lower.describe import describe_join_rows, describe_residual, describe_test
+from profilec.planner.lower.describe import ASSUMED, describe_join_rows, describe_residual, describe_test
 from profilec.planner.lower.leaves import text_of
 from profilec.planner.normal_forms import to_cnf, to_dnf
 from profilec.planner.normalize import normalize
@@ -24,6 +24,7 @@ from profilec.planner.plan import Plan, counted
 
 if TYPE_CHECKING:
     from profilec.runtime.image import Image
+    from profilec.runtime.store.documents import DocumentStore
 
 Place = tuple[str | None, int, int]
 _MOST_UNSELECTIVE = 20
@@ -77,11 +78,12 @@ def explain_set(
     ids: Sequence[str],
     place_of: Callable[[int], Place],
     format_: str,
-    filtered: tuple[int, int] | None = None,
+    filtered: dict[str, int] | None = None,
+    store: DocumentStore | None = None,
 ) -> str:
     """The set's size, its attributes, its matcher, its joins, and the entries that are checked for every document.
 
-    `filtered`: the constraints of the pre-filter, and the profiles that cannot match; None where there is none.
+    `filtered`: what the pre-filter says of itself; None where there is none. `store`: the earlier documents.
     """
     tests_of_slot = np.bincount(image.test_slot, minlength=len(image.slots))
     entries_of_slot = _entries_by_access(image)
@@ -104,8 +106,9 @@ def explain_set(
             for number, slot in enumerate(image.slots)
         ],
         "phase_order": plan.phase_order,
-        "join_rows": describe_join_rows(image),
-        "prefilter": None if filtered is None else {"constraints": filtered[0], "cannot_match": filtered[1]},
+        "documents": 0 if store is None else len(store),
+        "join_rows": describe_join_rows(image, store or None),
+        "prefilter": filtered,
         "n_not_selective": len(unselective),
         "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
     }
@@ -214,18 +217,26 @@ def _set_text(facts: dict[str, Any]) -> str:
         for slot in sorted(slots, key=lambda slot: (-slot["access_for_entries"], slot["attribute"]))
     ]
     if facts["join_rows"]:
+        n = facts["documents"]
+        stored = f"with {counted(n, 'earlier document')}" if n else f"as with {ASSUMED[0]:,} earlier documents"
         lines.append(
-            f"{counted(len(facts['join_rows']), 'row')} of the join table, {_ORDER_TEXT[facts['phase_order']]}"
+            f"{counted(len(facts['join_rows']), 'row')} of the join table, {_ORDER_TEXT[facts['phase_order']]}; "
+            f"costs {stored}"
         )
     for row in facts["join_rows"][:_MOST_ROWS]:
         more = f" and {row['terms'] - 1:,} more of other constants" if row["terms"] > 1 else ""
-        lines.append(f"  {row['term']}{more}: {', '.join(row['asked_by']) or 'never holds'}")
+        lines.append(f"  {row['term']}{more}")
+        lines += [f"    {_asked_text(asked)}" for asked in row["asked_by"]] or ["    never holds"]
     if len(facts["join_rows"]) > _MOST_ROWS:
         lines.append(f"  … {len(facts['join_rows']) - _MOST_ROWS:,} more (--format json shows all)")
     if facts["prefilter"]:
-        constraints, left = facts["prefilter"]["constraints"], facts["prefilter"]["cannot_match"]
+        found = facts["prefilter"]
+        left, replaced = found["cannot_match"], found["joins_replaced"]
         told = f"{counted(left, 'profile')} cannot match yet" if left else "every profile can match"
-        lines.append(f"pre-filter of {counted(constraints, 'constraint')} on the earlier documents: {told}")
+        instead = f", asked instead of {counted(replaced, 'join')}" if replaced else ""
+        lines.append(
+            f"pre-filter of {counted(found['constraints'], 'constraint')} on the earlier documents{instead}: {told}"
+        )
     for found in facts["not_selective"]:
         place = f" at {found['place']}" if found["place"] else ""
         checks = " AND ".join(found["checks"])
@@ -234,3 +245,20 @@ def _set_text(facts: dict[str, Any]) -> str:
     if more:
         lines.append(f"not selective: {more:,} more (--format json shows all)")
     return "\n".join(lines)
+
+
+def _asked_text(asked: dict[str, Any]) -> str:
+    others = [f"{other['way']} {_time(other['ns'])}" for other in asked["rejected"]]
+    return f"{asked['way']}, {_time(asked['ns'])}" + (f"   (rejected: {', '.join(others)})" if others else "")
+
+
+def _time(ns: float) -> str:
+    """A time as one reads it.
+
+    >>> _time(9_100), _time(36_000_000)
+    ('9.1 us', '36 ms')
+    """
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if ns >= size:
+            return f"{ns / size:,.1f}".removesuffix(".0") + f" {unit}"
+    return f"{ns:,.0f} ns"

@@ -141,9 +141,10 @@ class Executor:
         n, entries = self._matcher.count(slots, ranks, n_slots)
         return n > 0 or ((len(entries) > 0 or self._joined is not None) and len(self.match(document, store)) > 0)
 
-    def filtered(self, store: DocumentStore) -> tuple[int, Int32] | None:
-        """How many constraints the pre-filter has, and the profiles none of whose entries can match, as the store is;
-        None where there is no pre-filter."""
+    def filtered(self, store: DocumentStore) -> dict[str, int] | None:
+        """Of the pre-filter, as the store is: its `constraints` on the earlier documents, the joins of entries in whose
+        place one is asked (`joins_replaced`), the profiles none of whose entries can match (`cannot_match`). None where
+        there is no pre-filter."""
         joins = self._decider.joins
         with self._reading(store) as earlier:
             survivors = None if joins is None or earlier is None else joins.survivors(earlier)
@@ -156,7 +157,11 @@ class Executor:
                 self.image.entry_profiles,
                 np.flatnonzero(~survivors.can_match).astype(np.int32),
             )
-            return joins.prefilter.n_constraints, np.setdiff1d(left, can)
+            return {
+                "constraints": joins.prefilter.n_constraints,
+                "joins_replaced": joins.prefilter.n_replaced,
+                "cannot_match": len(np.setdiff1d(left, can)),
+            }
 
     def match_batch(
         self, documents: Any, store: _Store = None, threads: int | None = None

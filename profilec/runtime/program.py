@@ -137,8 +137,9 @@ def identity(program: Program) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def attributes_read(program: Program) -> dict[Parts, None]:
-    """The attributes of the new document that a program reads, also in bodies of arrays and joins; in order.
+def attributes_read(program: Program, scope: int = 0) -> dict[Parts, None]:
+    """The attributes of the new document that a program reads (scope 1: of the earlier one), also in bodies of arrays
+    and joins; in order.
 
     >>> list(attributes_read((("attribute", 0, ("a", "b"), None), ("is_null",))))
     [('a', 'b')]
@@ -148,7 +149,7 @@ def attributes_read(program: Program) -> dict[Parts, None]:
     while pending:
         for instruction in pending.pop():
             match instruction[0]:
-                case "attribute" if instruction[1] == 0:
+                case "attribute" if instruction[1] == scope:
                     found[instruction[2]] = None
                 case "some" | "every":
                     pending.append(instruction[1])
@@ -157,7 +158,7 @@ def attributes_read(program: Program) -> dict[Parts, None]:
                     pending.append(term.body)
                     if term.where is not None:
                         pending.append(term.where)
-                    if term.within_of is not None:
+                    if term.within_of is not None and scope == 0:
                         found[term.within_of] = None
     return found
 

@@ -24,10 +24,12 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
         "profilec.runtime.element_terms",
         "profilec.runtime.image",
         "profilec.runtime.program",
+        "profilec.runtime.joins.costs",
         "profilec.runtime.joins.literals",
         "profilec.runtime.joins.table",
         "profilec.runtime.kernels",
         "profilec.runtime.matchers.betree.tree",
+        "profilec.runtime.store.documents",
     )
     for path in (ROOT / "profilec" / "planner").rglob("*.py"):
         for module, type_checking in _imports(path):

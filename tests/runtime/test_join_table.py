@@ -14,7 +14,8 @@ import pytest
 import profilec
 import profilec.runtime.decide as decide_module
 from profilec.runtime import execute
-from profilec.runtime.joins import probes
+from profilec.runtime.joins import probes, rest
+from profilec.runtime.joins.costs import BITS, SCAN, WALK, cost
 from profilec.runtime.joins.nested_loop import decide
 from profilec.runtime.joins.new import NewDocument
 from profilec.runtime.joins.table import JoinTable, rows_of
@@ -90,7 +91,8 @@ def leaf(rng: random.Random) -> str:
             return rng.choice([f"{old} IS NULL", f"{new} IS NOT NULL", f"{old} LIKE 'a%'", "ANY(d.a) = 1", "TRUE"])
         case 10:
             return f"{old} {rng.choice(['', 'NOT '])}IN ({new}, {constant(rng)}, {scalar(rng, 'd.')})"
-    return f"d.a + a {operator} {constant(rng)}"
+    mixed = rng.choice(["d.a + a", "(d.a - a) * (d.b - b)", "ABS(d.a - b) / a", "-d.b * b", "d.a + d.b - 2 * a"])
+    return f"{mixed} {operator} {constant(rng)}"
 
 
 def body(rng: random.Random, depth: int = 2) -> str:
@@ -148,12 +150,15 @@ def terms_of(texts: list[str]) -> list[JoinTerm]:
 def test_every_term_as_by_definition(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     if seed % 2:  # what large stores do
-        monkeypatch.setattr(probes, "_FEW_TO_SCAN", 0)
+        monkeypatch.setattr(rest, "_FEW", 0)
+        monkeypatch.setattr(probes, "_FIRST_BLOCK", 5)
         monkeypatch.setattr(sorted_index, "_MOST", 4)
         monkeypatch.setattr(sorted_index, "_TOGETHER", 2)
         monkeypatch.setattr(groups, "_FEW", 2)
         monkeypatch.setattr(documents, "_CHUNK", 3)
         monkeypatch.setattr(documents, "_DEAD", 30)
+    dear = (None, SCAN, WALK, BITS)[seed // 2 % 4]
+    monkeypatch.setattr(probes, "cost", lambda way, sizes: 1e9 if way == dear else cost(way, sizes))
     terms = terms_of(list(conditions(rng)))
     table, store = JoinTable(terms), DocumentStore()
     table_of_shrinking = JoinTable(terms)

@@ -12,9 +12,13 @@ from profilec.grammar import ir
 from profilec.grammar.print import print_condition, print_scalar
 from profilec.planner.lower.skeleton import JOIN_NOT, JUMP_IF_FALSE, JUMP_IF_TRUE, SET, TEST
 from profilec.runtime.image import Constants, Image
-from profilec.runtime.joins.table import rows_of
+from profilec.runtime.joins.costs import Way
+from profilec.runtime.joins.table import ASSUMED, rows_of
+from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import Date, Kind, Timestamp
 from profilec.values.patterns import print_like
+
+__all__ = ["ASSUMED", "describe_join_rows", "describe_ranks", "describe_residual", "describe_test"]
 
 _KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _WANTS = ("", "NOT ", "NOT TRUE: ", "NOT FALSE: ")
@@ -187,13 +191,18 @@ def _describe_block(name: str, constants: Constants, kind: Kind, low: int, high:
     return " AND ".join([f"{name} {operator} {literal}" for operator, literal in filter(None, (lower, upper))])
 
 
-def describe_join_rows(image: Image) -> list[dict[str, Any]]:
-    """Each row of the join table: one of its terms, how many it has, and how these are asked."""
+def describe_join_rows(image: Image, store: DocumentStore | None) -> list[dict[str, Any]]:
+    """Each row of the join table: one of its terms, how many it has, and how each part of these is asked: the way that
+    costs least, in ns for a new document, and the others that are open. `store`: the earlier documents, if any."""
     return [
         {
             "term": image.join_names[int(row.terms[0])],
             "terms": len(row.terms),
-            "asked_by": list(dict.fromkeys(row.strategies)),
+            "asked_by": [_way(best) | {"rejected": [_way(other) for other in others]} for best, *others in ways],
         }
-        for row in rows_of(image.joins)
+        for row, ways in ((row, row.ways(store)) for row in rows_of(image.joins))
     ]
+
+
+def _way(way: Way) -> dict[str, Any]:
+    return {"way": way.name, "ns": round(way.ns)}

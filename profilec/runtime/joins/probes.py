@@ -23,22 +23,16 @@ from pyroaring import BitMap
 from profilec.runtime.image import Int32
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction
 from profilec.runtime.joins.constants import Values
+from profilec.runtime.joins.costs import BITS, EXTREME, HASH, KEYED, SCAN, SORTED, WALK, Sizes, cost, strategy_of
 from profilec.runtime.joins.new import AskedMany, NewDocument, NewDocuments
-from profilec.runtime.program import Program, run
+from profilec.runtime.joins.rest import Rest
+from profilec.runtime.program import Program
 from profilec.runtime.store.columns import OTHER, Asked, Column
 from profilec.runtime.store.documents import DocumentStore
 from profilec.runtime.store.groups import NO_GROUP, GroupIndex, Summary
 from profilec.values.compare import NEGATED_OPERATOR
 from profilec.values.dates import add_interval
 from profilec.values.kinds import Date, Kind, Timestamp, Value
-
-EXTREME = "extreme value"
-HASH = "hash probe"
-KEYED = "key-partitioned sorted probe"
-SORTED = "sorted probe"
-BITS = "document bit sets"
-WALK = "walk of a group"
-SCAN = "scan of columns"
 
 _NONE = Values(0, {})
 
@@ -64,26 +58,6 @@ def _before(time: Value, interval: Any) -> Value:
     return add_interval(time, interval, -1) if isinstance(time, Date | Timestamp) else None
 
 
-def strategy_of(conjunction: Conjunction, last: int | None) -> str:
-    """The way that decides a conjunction; of bit sets and scan the one whose cost is less is taken when it is asked."""
-    n = len(conjunction.comparisons)
-    if last is None and conjunction.rest is None and n < 2:
-        return (KEYED if n else HASH) if conjunction.keys else EXTREME
-    if conjunction.keys:
-        return WALK
-    if conjunction.rest is None and conjunction.filter is None and n:
-        return SORTED if last is None and _is_range(conjunction.comparisons) else BITS
-    return SCAN
-
-
-def _is_range(comparisons: tuple[Comparison, ...]) -> bool:
-    if len(comparisons) != 2 or comparisons[0].old != comparisons[1].old:
-        return False
-    if any(comparison.or_other for comparison in comparisons):
-        return False
-    return sorted(comparison.operator[0] for comparison in comparisons) == ["<", ">"]
-
-
 class _Test(NamedTuple):
     """A comparison, bound to the store's column."""
 
@@ -107,7 +81,7 @@ class Probe:
         self.strategy = strategy_of(conjunction, last)
         self._last = last
         self._store = store
-        self._rest = conjunction.rest
+        self._rest = None if conjunction.rest is None else Rest(conjunction.rest, store)
         self._keys = [operands[id(key)] for key in conjunction.keys]
         self._columns = [store.column(_old(key)) for key in conjunction.keys]
         self._name: tuple[int, ...] = ()
@@ -128,7 +102,7 @@ class Probe:
             self._name = id(self._groups), *(id(key.new or key.constant) for key in self._keys)
             if comparisons and self.strategy != WALK:
                 self._summarized = store.column(_old(comparisons[0]))
-            self.ask = self._walk if self.strategy == WALK else self._summary
+            self.ask = self._walk_or_scan if self.strategy == WALK else self._summary
         elif self.strategy == SORTED:
             self._sorted = store.sorted_index(_old(comparisons[0]))
             self.ask = self._range
@@ -306,19 +280,26 @@ class Probe:
                 return least != greatest or column.sign(least, asked) != 0
         return False  # OTHER
 
-    def _walk(self, new: NewDocument) -> bool:
+    def _walk_or_scan(self, new: NewDocument) -> bool:
         group = self._group(new)
         if group == NO_GROUP:
             return False
-        groups, store = self._groups, self._store
+        groups = self._groups
         assert groups is not None
+        sizes = self._sizes(groups.n_documents.item(group))
+        if cost(SCAN, sizes) < cost(WALK, sizes):
+            return self._scan(new, group)
+        return self._walk(new, groups, group)
+
+    def _walk(self, new: NewDocument, groups: GroupIndex, group: int) -> bool:
+        store = self._store
         tests = [(test.column, test.operator, test.operand.of(new), test.or_other) for test in self._tests]
         for serial in groups.newest_first(group, store.is_alive, store.first_of_last(self._last)):
             for column, operator, asked, or_other in tests:
                 if not column.holds(column.codes.item(serial), operator, asked, or_other):
                     break
             else:
-                if self._rest is None or run(self._rest, new.document, store.document(serial)) is True:
+                if self._rest is None or self._rest.holds(new.document, serial):
                     return True
         return False
 
@@ -327,9 +308,13 @@ class Probe:
         return self._sorted.any_between(low.operand.of(new), low.operator, high.operand.of(new), high.operator)
 
     def _bits_or_scan(self, new: NewDocument) -> bool:
-        if self.strategy == BITS and len(self._store) >= _FEW_TO_SCAN:
+        sizes = self._sizes(0)
+        if self.strategy == BITS and cost(BITS, sizes) <= cost(SCAN, sizes):
             return self._bits(new)
         return self._scan(new)
+
+    def _sizes(self, n_in_group: int) -> Sizes:
+        return Sizes(len(self._store), n_in_group, self._last, len(self._tests), self._rest is not None)
 
     def _bits(self, new: NewDocument) -> bool:
         store = self._store
@@ -349,22 +334,31 @@ class Probe:
         first = store.first_of_last(self._last)
         return bool(found) and found.max() >= first
 
-    def _scan(self, new: NewDocument) -> bool:
+    def _scan(self, new: NewDocument, group: int | None = None) -> bool:
+        """Block by block, the newest first. `group`: the documents that are asked; None for all."""
         store = self._store
-        first = store.first_of_last(self._last)
-        found = store.is_alive.array[first:].copy()
-        for test in self._tests:
-            holds = test.column.all_holding(test.operator, test.operand.of(new), test.or_other)
-            found &= holds[test.column.codes_from(first)]
-        if self._filter is not None:
-            found &= self._filter.codes_from(first) == self._filter.code_of(True)
-        if self._rest is None:
-            return bool(found.any())
-        for place in np.flatnonzero(found)[::-1].tolist():
-            if run(self._rest, new.document, store.document(first + place)) is True:
+        tests = [
+            (test.column, test.column.all_holding(test.operator, test.operand.of(new), test.or_other))
+            for test in self._tests
+        ]
+        first, stop, size = store.first_of_last(self._last), store.n_serials, _FIRST_BLOCK
+        while stop > first:
+            start = max(first, stop - size)
+            found = store.is_alive.array[start:stop].copy()
+            if group is not None and self._groups is not None:
+                found &= self._groups.group.array[start:stop] == group
+            for column, holds in tests:
+                found &= holds[column.codes.array[start:stop]]
+            if self._filter is not None:
+                found &= self._filter.codes.array[start:stop] == self._filter.code_of(True)
+            if found.any() and (self._rest is None or self._rest.holds_of_some(new.document, start, found)):
                 return True
+            stop, size = start, min(2 * size, _LARGEST_BLOCK)
         return False
 
+
+_FIRST_BLOCK, _LARGEST_BLOCK = 8_192, 262_144
+"""Documents that are scanned together."""
 
 _EXTREMES_HOLD: dict[str, Callable[[Any, Any, Any], Any]] = {
     "<": lambda low, high, key: low < key,
@@ -397,10 +391,6 @@ def _codes_of_many(operand: Operand, column: Column, new: NewDocuments) -> Int32
 def _new(operand: Operand) -> Program:
     assert operand.new is not None
     return operand.new
-
-
-_FEW_TO_SCAN = 50_000
-"""Documents up to which a scan of columns costs less than the union of bit vectors."""
 
 
 def _old(comparison: Comparison) -> Program:

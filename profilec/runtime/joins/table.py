@@ -11,7 +11,8 @@ stands among the extremes of the documents (`constants`). For each combination o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction, Question, question_of
 from profilec.runtime.joins.constants import ConstantIndex, Values
+from profilec.runtime.joins.costs import EXTREME, HASH, KEYED, Sizes, Way, strategy_of, ways_of
 from profilec.runtime.joins.new import NewDocument, NewDocuments
-from profilec.runtime.joins.probes import EXTREME, HASH, KEYED, Operand, Probe, strategy_of
+from profilec.runtime.joins.probes import Operand, Probe
 from profilec.runtime.program import JoinTerm, Program, identity, run
 from profilec.runtime.store.columns import OTHER, Asked
 from profilec.runtime.store.documents import DocumentStore
@@ -28,6 +30,9 @@ from profilec.values.kinds import Value
 
 FEW_FILTERS = 8
 """Constants of a comparison up to which each is made a filter, an index of its own, where that saves a walk."""
+
+ASSUMED = 1_000_000, 100
+"""Documents, and how many have the values of a key, where nothing is known of the store."""
 
 Truths = NDArray[np.bool_]
 
@@ -42,11 +47,26 @@ class Row(NamedTuple):
     @property
     def strategies(self) -> tuple[str, ...]:
         """How its conjunctions are asked."""
-        found = []
+        return tuple(strategy_of(conjunction, self.question.last) for conjunction in self._asked())
+
+    def ways(self, store: DocumentStore | None) -> list[list[Way]]:
+        """For each of its conjunctions the ways that are open, the cheapest first, as the store is. None: for
+        ASSUMED documents."""
+        return [ways_of(conjunction, self._sizes(conjunction, store)) for conjunction in self._asked()]
+
+    def _sizes(self, conjunction: Conjunction, store: DocumentStore | None) -> Sizes:
+        n, n_in_group = ASSUMED
+        if store is not None:
+            n = n_in_group = len(store)
+            if conjunction.keys:
+                groups = store.groups([key.old for key in conjunction.keys if key.old], conjunction.filter)
+                n_in_group = math.ceil(n / max(1, groups.n_groups))
+        return Sizes(n, n_in_group, self.question.last, len(conjunction.comparisons), conjunction.rest is not None)
+
+    def _asked(self) -> Iterator[Conjunction]:
         for conjunction, constants in zip(self.question.conjunctions, self.constants, strict=True):
             (known, _), *others = _by_fixed(conjunction, constants, self.question.last)[1].values()
-            found.append(strategy_of(_as_asked(conjunction, known, 1 + len(others)), self.question.last))
-        return tuple(found)
+            yield _as_asked(conjunction, known, 1 + len(others))
 
 
 def rows_of(terms: Sequence[JoinTerm]) -> list[Row]:

@@ -6,14 +6,16 @@ any order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profilec.runtime.arrow_values import is_nested
 from profilec.runtime.columns import Frame, distinct, find
-from profilec.runtime.program import Document, Program, run
+from profilec.runtime.program import Document, Program, attributes_read, run
+from profilec.runtime.ranking import keys_of
 from profilec.runtime.store.columns import Column
 from profilec.values.kinds import DocumentError, Value, from_document
 from profilec.values.paths import lookup
@@ -30,6 +32,10 @@ class Chunk(Protocol):
 
     def rows(self) -> Sequence[Document]:
         """All of them."""
+        ...
+
+    def rows_at(self, places: NDArray[np.int64], names: Collection[str]) -> Sequence[Document]:
+        """Some of them; at least their attributes of these names."""
         ...
 
     def extend(self, column: Column, start: int) -> None:
@@ -68,6 +74,9 @@ class RowChunk:
 
     def rows(self) -> Sequence[Document]:
         return self.documents
+
+    def rows_at(self, places: NDArray[np.int64], names: Collection[str]) -> Sequence[Document]:
+        return [self.documents[place] for place in places.tolist()]
 
     def extend(self, column: Column, start: int) -> None:
         documents = self.documents[start:] if start else self.documents
@@ -108,10 +117,14 @@ class FrameChunk:
     def rows(self) -> Sequence[Document]:
         return self._frame.rows(self._frame.columns)
 
+    def rows_at(self, places: NDArray[np.int64], names: Collection[str]) -> Sequence[Document]:
+        columns = {name: column.take(places) for name, column in self._frame.columns.items() if name in names}
+        return Frame(len(places), columns).rows(columns)
+
     def extend(self, column: Column, start: int) -> None:
         attribute = attribute_of(column.program)
         if attribute is None:
-            column.extend(run(column.program, {}, document) for document in self.rows()[start:])
+            self._extend_derived(column, start)
             return
         parts, type_ = attribute
         found = find(self._frame, parts)
@@ -124,6 +137,21 @@ class FrameChunk:
         if type_ is not None:
             ours = [read_as(value, type_) for value in ours]
         column.extend_distinct(ours, positions[start:])
+
+    def _extend_derived(self, column: Column, start: int) -> None:
+        """PERF: an expression of one attribute is found once for each of its values."""
+        program = column.program
+        read = attributes_read(program, 1)
+        found = {parts: find(self._frame, parts) for parts in read}
+        if len(found) == 1 and all(len(columns) == 1 for columns in found.values()):
+            ((parts, (only,)),) = found.items()
+            values, positions = distinct(only)
+            name = ".".join(parts)
+            column.extend_distinct([run(program, {}, {name: value}) for value in values], positions[start:])
+            return
+        names = {key for parts in read for key in keys_of(parts)}
+        places = np.arange(start, len(self))
+        column.extend(run(program, {}, document) for document in self.rows_at(places, names))
 
     def values(self, program: Program) -> Sequence[Value]:
         column = Column(program)

@@ -15,11 +15,12 @@ Invariant: whoever reads, sees the store as it was when reading began; a change 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from profilec.runtime.program import Document, Program, identity, run
@@ -227,6 +228,18 @@ class DocumentStore(Sequence[Document]):
         number = bisect_right(self._starts, serial) - 1
         return self._chunks[number].row(serial - self._starts[number])
 
+    def rows(self, serials: NDArray[np.int64], names: Collection[str]) -> list[Document]:
+        """The documents of some serials, these ascending or descending; at least their attributes of these names."""
+        found: list[Document] = []
+        if not len(serials):
+            return found
+        numbers = np.searchsorted(self._starts, serials, side="right") - 1
+        cuts = np.flatnonzero(np.diff(numbers)) + 1
+        for part in np.split(serials, cuts):
+            number = bisect_right(self._starts, int(part[0])) - 1
+            found += self._chunks[number].rows_at(part - self._starts[number], names)
+        return found
+
     def first_of_last(self, n: int | None) -> int:
         """The serial of the first of the last n documents; 0 for None."""
         if n is None or n >= len(self._alive):
@@ -398,8 +411,8 @@ class DocumentStore(Sequence[Document]):
     def _passes(self, filter_: Program | None, start: int) -> Any:
         passes = self.is_alive.array[start : self._n].copy()
         if filter_ is not None:
-            for place in np.flatnonzero(passes).tolist():
-                passes[place] = run(filter_, {}, self.document(start + place)) is True
+            column = self.column(filter_)
+            passes &= column.codes_from(start) == column.code_of(True)
         return passes
 
 
