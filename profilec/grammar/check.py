@@ -89,6 +89,7 @@ class _Checker:
             elif kind is ir.Exists or kind is ir.ForAll:
                 self._uses.quantified.append(at)
                 self._within(at.parts[1], known)
+                known = Typing(known.schema, known.elements, None if at.variable is None else at.variable.text)
                 waiting += [(part, known, kind) for part in (at.parts[0], *at.parts[1].parts)]
         if self._uses.quantified:
             self.found += doubtful(self._uses, self.text, typing)
@@ -146,6 +147,9 @@ class _Checker:
         hint = did_you_mean(name, names)
         if len(node.parts) == 1 and name in names:
             hint = f"in back-quotes this is one name; the path is written {name}"
+        elif node.scope == ir.NEW and known.earlier is not None and ".".join(node.parts[1:]) in names:
+            rest = self._quote(at)[len(node.parts[0]) :]
+            hint = f"did you mean `{shorten(known.earlier + rest)}`? {known.earlier} is the earlier document here"
         self.found.append(TextError("PC214", *at.span, f"{whose} attribute {shorten(name)}", hint))
 
     # -- predicates

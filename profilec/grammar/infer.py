@@ -18,15 +18,17 @@ _MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """What is known about names: the schema, and the types of the elements of the arrays around."""
+    """What is known about names: the schema, the types of the elements of the arrays around, and in a quantifier the
+    variable of the earlier document."""
 
     schema: Schema | None
     elements: tuple[Type | None, ...] = ()
+    earlier: str | None = None
 
     def inside(self, array: ir.Attribute) -> Typing:
         """What is known in the body of an ANY or ALL over `array`."""
         type_ = self.type_of(array)
-        return Typing(self.schema, (*self.elements, None if type_ is None else type_.element))
+        return Typing(self.schema, (*self.elements, None if type_ is None else type_.element), self.earlier)
 
     def type_of(self, attribute: ir.Attribute) -> Type | None:
         """The declared type; None where none is, or where the name is unknown."""

@@ -138,3 +138,9 @@ def test_a_long_conjunction_is_checked_in_linear_time() -> None:
 def test_nested_conjunctions_are_looked_at_once() -> None:
     text = "(a > 5 AND (b AND (a < 1 AND c)))"
     assert found(text) == [("PC607", "a > 5 AND (b AND (a < 1")]
+
+
+def test_a_path_that_a_range_variable_would_have_is_guessed() -> None:
+    text = "EXISTS d (e.price > price)"
+    (finding,) = check(parse_condition(text), text, SCHEMA)
+    assert finding.hint == "did you mean `d.price`? d is the earlier document here"

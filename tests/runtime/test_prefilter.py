@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
 import pytest
 
 import profilec
+from profilec.runtime.joins.table import JoinTable
 from profilec.values.kinds import Timestamp
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
@@ -128,6 +130,45 @@ def test_what_implies_nothing(where: str) -> None:
     profiles = profilec.compile({"p": where})
     profiles.documents.extend([{"price": 10}, {"price": 3}])
     assert "cannot match yet" not in profiles.explain()
+
+
+@pytest.mark.parametrize(
+    ("where", "n_replaced"),
+    [
+        # The row of = in Table 2; constants alone; what asks nothing else.
+        ("price = 10 AND EXISTS d (d.price = price)", 1),
+        ("price = 10 AND EXISTS d (d.price >= price)", 1),
+        ("price = 10 AND FORALL d (d.price != price)", 1),
+        ("price = 10 AND NOT EXISTS d (d.price < price)", 1),
+        ("EXISTS d (d.price > 10)", 1),
+        ("EXISTS d (d.brand LIKE 'a%')", 1),
+        ("NOT EXISTS d (d.price > 10 OR d.price < 2)", 1),
+        ("price = 10 AND EXISTS d (d.price = price) AND EXISTS d (d.isbn = isbn)", 1),
+        # Example 7, and more than one value or one condition: something would be lost.
+        ("price < 10 AND EXISTS d (d.price = price)", 0),
+        ("price IN (5, 10) AND EXISTS d (d.price = price)", 0),
+        ("EXISTS d (d.price = price)", 0),
+        ("price = 10 AND EXISTS d LAST 3 (d.price = price)", 0),
+        ("price = 10 AND EXISTS d WHERE (d.brand = brand) (d.price = price)", 0),
+        ("price = 10 AND EXISTS d (d.price = price AND d.sold)", 0),
+        ("price = 10 AND EXISTS d (d.price + 1 = price + 1)", 0),
+        ("price = 10 AND EXISTS d (d.price > price OR d.price < 2)", 0),
+    ],
+)
+def test_a_constraint_replaces_a_join_that_it_decides(where: str, n_replaced: int) -> None:
+    profiles = profilec.compile({"p": where}, options={"rules": "none"})
+    told = json.loads(profiles.explain(format="json"))["prefilter"]
+    assert told["joins_replaced"] == n_replaced
+
+
+@pytest.mark.parametrize("order", ["constant_first", "join_first"])
+def test_a_join_that_is_replaced_is_not_asked(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    profiles = profilec.compile({"p": "price = 10 AND EXISTS d (d.price = price)"}, options={"phase_order": order})
+    profiles.documents.add({"price": 10})
+    monkeypatch.setattr(JoinTable, "decide", None)
+    monkeypatch.setattr(JoinTable, "decide_many", None)
+    new = [{"price": 10}, {"price": 9}] * 40
+    assert list(map(profiles.match, new)) == list(profiles.match_batch(new)) == [["p"], []] * 40
 
 
 def test_it_goes_with_the_store() -> None:

@@ -44,7 +44,7 @@ class JoinPhase:
 
     def rows_of(self, entries: Int32) -> NDArray[np.int64]:
         """The rows of the table that the residuals of entries ask."""
-        if len(self.table.rows) == 1:
+        if len(self.table.rows) == 1 and not len(self.literals.unfiled):
             return np.zeros(min(1, len(entries)), np.int64)
         numbers, _ = self.literals.of(entries)
         return np.unique(self.table.row_of_term[numbers >> 1])

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.joins.estimates import TRUE, Estimate
-from profilec.runtime.program import Document, Program, attributes_read, run
-from profilec.runtime.ranking import keys_of
+from profilec.runtime.program import Document, Program, run
 from profilec.runtime.store.documents import DocumentStore
+from profilec.runtime.store.programs import names_read
 
 _AT_ONCE = 1_024
 _FEW = 16
@@ -25,7 +25,7 @@ class Rest:
     def __init__(self, program: Program, store: DocumentStore) -> None:
         self._program = program
         self._store = store
-        self._names = frozenset(key for parts in attributes_read(program, 1) for key in keys_of(parts))
+        self._names = names_read(program)
         self._estimate = Estimate(program, store)
 
     def holds(self, new: Document, serial: int) -> bool:

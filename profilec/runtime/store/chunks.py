@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from profilec.runtime.arrow_values import is_nested
 from profilec.runtime.columns import Frame, distinct, find
 from profilec.runtime.program import Document, Program, attributes_read, run
-from profilec.runtime.ranking import keys_of
 from profilec.runtime.store.columns import Column
+from profilec.runtime.store.programs import attribute_of, names_read
 from profilec.values.kinds import DocumentError, Value, from_document
 from profilec.values.paths import lookup
 from profilec.values.types import read_as
@@ -59,7 +59,7 @@ _NOTHING: Document = {}
 
 
 class RowChunk:
-    """Mappings; the last chunk of a store grows."""
+    """Mappings; the last chunk of a store grows. One that is full is sealed (`sealed`)."""
 
     __slots__ = ("documents",)
 
@@ -149,9 +149,8 @@ class FrameChunk:
             name = ".".join(parts)
             column.extend_distinct([run(program, {}, {name: value}) for value in values], positions[start:])
             return
-        names = {key for parts in read for key in keys_of(parts)}
         places = np.arange(start, len(self))
-        column.extend(run(program, {}, document) for document in self.rows_at(places, names))
+        column.extend(run(program, {}, document) for document in self.rows_at(places, names_read(program)))
 
     def values(self, program: Program) -> Sequence[Value]:
         column = Column(program)
@@ -185,10 +184,3 @@ def frame_chunk(frame: Frame) -> FrameChunk | None:
             raise DocumentError(f"column {name!r}: {error}") from None
         columns[name] = column.take(every)  # its memory may be an array that its owner goes on changing
     return FrameChunk(Frame(frame.n_rows, columns))
-
-
-def attribute_of(program: Program) -> tuple[tuple[str, ...], Any] | None:
-    """The parts and the type, where a program gives just an attribute of the earlier document."""
-    if len(program) == 1 and program[0][:2] == ("attribute", 1):
-        return program[0][2], program[0][3]
-    return None

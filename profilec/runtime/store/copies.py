@@ -57,6 +57,8 @@ def copied(document: Document) -> dict[str, Any]:
 
 
 def _copied_value(value: Any) -> Value:
+    if type(value) in _AS_THEY_ARE:
+        return value  # type: ignore[no-any-return]
     ours = from_document(value)
     if isinstance(ours, list):
         return [_copied_value(element) for element in ours]
@@ -65,7 +67,13 @@ def _copied_value(value: Any) -> Value:
     return ours
 
 
+_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
+"""PERF: values of these types are ours."""
+
+
 def _checked_name(name: Any) -> str:
+    if type(name) is str:
+        return name
     if not isinstance(name, str):
         raise DocumentError(f"the name of an attribute is a string, not {type(name).__name__}")
     return str(name)

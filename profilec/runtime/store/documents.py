@@ -30,13 +30,14 @@ from profilec.runtime.store.copies import chunk_of, copied
 from profilec.runtime.store.groups import GroupIndex
 from profilec.runtime.store.growing import Growing
 from profilec.runtime.store.retention import Ages, Retention, read_retention
+from profilec.runtime.store.sealed import SealedChunk
 from profilec.runtime.store.sorted_index import SortedIndex
 from profilec.values.kinds import DocumentError
 from profilec.values.locks import new_lock
 from profilec.values.types import Schema
 
-_CHUNK = 8_192
-"""Documents of a chunk that came one by one."""
+_CHUNK = 2_048
+"""Documents of a chunk that came one by one; so many are sealed."""
 _DEAD = 65_536
 """Deleted documents from which on the store is rewritten, once they are more than half."""
 
@@ -134,6 +135,8 @@ class DocumentStore(Sequence[Document]):
                     last.documents.append(ours)
                     self._count(1)
                 else:
+                    if isinstance(last, RowChunk):
+                        self._chunks[-1] = SealedChunk(last.documents)
                     self._append(RowChunk([ours]))
 
     def extend(self, documents: Any) -> None:
@@ -309,6 +312,8 @@ class DocumentStore(Sequence[Document]):
         self._rewriting = None
 
     def _append(self, chunk: Chunk) -> None:
+        if isinstance(chunk, RowChunk) and len(chunk) >= _CHUNK:
+            chunk = SealedChunk(chunk.documents)
         self._chunks.append(chunk)
         self._starts.append(self._n)
         self._count(len(chunk))
