@@ -263,7 +263,9 @@ class ProfileSet:
             if begins:
                 self._first = self._first or Executor(self._image, "scan", order, prefilter=prefilter)
                 return self._first
-            self._final = self._final or Executor(self._image, self.plan.matcher, order, prefilter=prefilter)
+            self._final = self._final or Executor(
+                self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self._parts.options.index)
+            )
             return self._final
 
     def _whole(self) -> SetParts:

@@ -9,7 +9,7 @@ Invariant: the answer is the same for every matcher, for one document or many, f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -45,11 +45,18 @@ class Executor:
     """Matches documents against one image. Safe to use from several threads."""
 
     def __init__(
-        self, image: Image, matcher: str = "betree", phase_order: str | None = None, *, prefilter: bool = True
+        self,
+        image: Image,
+        matcher: str = "betree",
+        phase_order: str | None = None,
+        *,
+        prefilter: bool = True,
+        index_of: Mapping[str, str] | None = None,
     ) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
         `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less. `prefilter`: pass over
-        entries that cannot match, as the earlier documents are.
+        entries that cannot match, as the earlier documents are. `index_of`: names of indexes by attribute, where the
+        matcher has some.
 
         Raises ValueError where there is no such matcher.
         """
@@ -57,14 +64,15 @@ class Executor:
         if make is None:
             raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
-        self._matcher: Matcher = make(image, False)
+        index_of = index_of or {}
+        self._matcher: Matcher = make(image, False, index_of)
         self._encoder = encoder_of(image)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image, with_prefilter=prefilter)
         self._joined: Matcher | None = None
         """What finds the entries that ask joins alone; None where there are none."""
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
-            self._joined = make(image, True)
+            self._joined = make(image, True, index_of)
             if self._decider.joins.literals.alone.all():
                 self._matcher = Nothing()
             literals = self._decider.joins.literals

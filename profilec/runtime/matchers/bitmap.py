@@ -1,4 +1,4 @@
-"""`bitmap`: the interval index on every slot, ANDed (Tatbul 2001, 4.1.2).
+"""`bitmap`: an index on every slot, ANDed (Tatbul 2001, 4.1.2).
 
 In: the ranks of a document. Out: the entries all of whose rank tests hold. Each slot gives the
 bit vector of the entries that its value satisfies or that do not ask for it; what is in all of
@@ -11,13 +11,15 @@ has few of many attributes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from pyroaring import BitMap
 
-from profilec.runtime.image import Image, Int32, gather, kept_offsets
-from profilec.runtime.indexes.interval import IntervalIndex, members
+from profilec.runtime.image import Image, Int32, Slot, gather, kept_offsets
+from profilec.runtime.indexes.by_name import DEFAULT, INDEXES, AttributeIndex
+from profilec.runtime.indexes.interval import members
 
 BLOCK = 16
 
@@ -27,19 +29,20 @@ class _Block:
     """Some slots, and the entries that fail where all of these are NULL."""
 
     slots: Int32
-    indexes: tuple[IntervalIndex, ...]
+    indexes: tuple[AttributeIndex, ...]
     fail_on_null: BitMap
 
 
 class BitmapMatcher:
-    """One interval index per slot that entries have tests on."""
+    """One index per slot that entries have tests on: the interval index, where nothing else is asked for."""
 
     __slots__ = ("_all", "_blocks")
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, index_of: Mapping[str, str] | None = None) -> None:
+        """`index_of`: by the attribute or expression of a slot, the name of its index (`indexes.by_name`)."""
         self._all = BitMap()
         self._all.add_range(0, image.n_entries)
-        indexes = sorted(_indexes(image), key=lambda pair: (-len(pair[1].constrained), pair[0]))
+        indexes = sorted(_indexes(image, index_of or {}), key=lambda pair: (-len(pair[1].constrained), pair[0]))
         self._blocks: list[_Block] = []
         for start in range(0, len(indexes), BLOCK):
             block = indexes[start : start + BLOCK]
@@ -66,7 +69,7 @@ class BitmapMatcher:
         return members(alive)
 
 
-def _indexes(image: Image) -> list[tuple[int, IntervalIndex]]:
+def _indexes(image: Image, index_of: Mapping[str, str]) -> list[tuple[int, AttributeIndex]]:
     """The slots that entries have rank tests on, each with its index."""
     is_rank_test = image.entry_tests < image.n_tests
     off = kept_offsets(image.entry_off, is_rank_test)
@@ -75,11 +78,22 @@ def _indexes(image: Image) -> list[tuple[int, IntervalIndex]]:
     slots = image.test_slot[tests]
     order = np.argsort(slots, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(slots[order])) + 1)
-    return [(int(slots[part[0]]), _index(image, entries[part], tests[part])) for part in parts if len(part)]
+    found = []
+    for part in parts:
+        if len(part):
+            slot = int(slots[part[0]])
+            make = INDEXES[_name_of(image.slots[slot], index_of)]
+            found.append((slot, make(*_intervals(image, entries[part], tests[part]))))
+    return found
 
 
-def _index(image: Image, entries: Int32, tests: Int32) -> IntervalIndex:
-    """The index of one slot; `entries[i]`, ascending, has `tests[i]`."""
+def _name_of(slot: Slot, index_of: Mapping[str, str]) -> str:
+    plain = slot.name if slot.parts is None else ".".join(slot.parts)
+    return index_of.get(slot.name) or index_of.get(plain) or DEFAULT
+
+
+def _intervals(image: Image, entries: Int32, tests: Int32) -> tuple[Int32, Int32, Int32, Int32]:
+    """What the index of one slot is made of; `entries[i]`, ascending, has `tests[i]`."""
     several = np.zeros(len(entries), np.bool_)
     repeated = entries[1:] == entries[:-1]
     several[1:] |= repeated
@@ -94,7 +108,7 @@ def _index(image: Image, entries: Int32, tests: Int32) -> IntervalIndex:
         accepted[entry] = _intersection(accepted[entry], intervals) if entry in accepted else intervals
     bounds = np.array([interval for intervals in accepted.values() for interval in intervals], np.int32).reshape(-1, 2)
     lengths = np.concatenate((np.diff(cut), np.array([len(intervals) for intervals in accepted.values()], np.int64)))
-    return IntervalIndex(
+    return (
         np.concatenate((entries[~several], np.array(list(accepted), np.int32))),
         np.concatenate((np.zeros(1, np.int32), np.cumsum(lengths).astype(np.int32))),
         np.concatenate((lows, bounds[:, 0])),

@@ -5,7 +5,7 @@ In: an image. Out: what finds the entries that ask joins alone (`joins.literals`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -33,20 +33,20 @@ class Matcher(Protocol):
         ...
 
 
-def _betree(image: Image, joined: bool) -> Matcher:
+def _betree(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.betree.matcher import BETreeMatcher
 
     return BETreeMatcher(image, image.join_tree if joined else image.tree)
 
 
-def _bitmap(image: Image, joined: bool) -> Matcher:
+def _bitmap(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
     from profilec.runtime.matchers.candidates import CandidateMatcher
 
-    return CandidateMatcher(image, BitmapMatcher(image), asks_joins_alone(image) == joined)
+    return CandidateMatcher(image, BitmapMatcher(image, index_of), asks_joins_alone(image) == joined)
 
 
-def _scan(image: Image, joined: bool) -> Matcher:
+def _scan(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.candidates import CandidateMatcher
     from profilec.runtime.matchers.scan import ScanMatcher
 
@@ -71,5 +71,10 @@ class Nothing:
 
 _NONE = np.zeros(0, np.int32)
 
-MATCHERS: dict[str, Callable[[Image, bool], Matcher]] = {"betree": _betree, "bitmap": _bitmap, "scan": _scan}
-"""What finds the entries of an image that ask joins alone, or the others."""
+MATCHERS: dict[str, Callable[[Image, bool, Mapping[str, str]], Matcher]] = {
+    "betree": _betree,
+    "bitmap": _bitmap,
+    "scan": _scan,
+}
+"""What finds the entries of an image that ask joins alone, or the others; `index_of`: the attribute indexes that are
+asked for, by attribute."""
