@@ -29,6 +29,6 @@ class AttributeIndex(Protocol):
 
 
 INDEXES: dict[str, Callable[[Int32, Int32, Int32, Int32], AttributeIndex]] = {"interval": IntervalIndex}
-"""What makes an index of `entries, off, low, high`: entry i has the intervals `low[j]..high[j]`, j from `off[i]` to before
-`off[i + 1]`, ascending and apart."""
+"""What makes an index of `entries, off, low, high`: entry i has the intervals `low[j]..high[j]`, j from `off[i]` to
+before `off[i + 1]`, ascending and apart."""
 DEFAULT = "interval"
