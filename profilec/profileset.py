@@ -245,7 +245,7 @@ class ProfileSet:
 
     def __getstate__(self) -> dict[str, Any]:
         """The bytes of the image, whether or not it is in a file, and the documents."""
-        return {"image": to_bytes(set_sections(self._whole())), "documents": self.documents}
+        return {"image": to_bytes(set_sections(self._to_keep())), "documents": self.documents}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._hold(read_set(ImageFile(state["image"], "the pickled image")), state["documents"])
@@ -267,6 +267,10 @@ class ProfileSet:
                 self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self._parts.options.index)
             )
             return self._final
+
+    def _to_keep(self) -> SetParts:
+        """The parts as they are saved: a small set makes its tree again sooner than kernels are compiled."""
+        return self._parts if self._is_small else self._whole()
 
     def _whole(self) -> SetParts:
         """The parts with all that the plan wants in the image."""
@@ -319,7 +323,7 @@ class ProfileSet:
             OSError: the file cannot be written.
             TypeError: a property of a profile is a value that no image keeps.
         """
-        write(path, set_sections(self._whole()))
+        write(path, set_sections(self._to_keep()))
 
     def match(self, document: Mapping[str, Any], *, semantics: str = "point") -> list[str]:
         """The ids of the profiles that the document matches, in the set's order.
@@ -390,7 +394,8 @@ class ProfileSet:
     def why(self, document: Mapping[str, Any], id: str) -> Explanation:
         """The truth of a profile's condition for a document, predicate by predicate. Raises KeyError."""
         profile = self[id]
-        return explain_truth(profile, self.place(id), document, self.documents, self.schema, self._parts.options.limits)
+        earlier = self.documents.snapshot() if self.plan.n_joins else ()
+        return explain_truth(profile, self.place(id), document, earlier, self.schema, self._parts.options.limits)
 
     def explain(
         self,

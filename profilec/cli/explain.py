@@ -35,7 +35,7 @@ def explain(
     ] = None,
     join_documents: Annotated[
         list[str] | None,
-        typer.Option("--join-documents", metavar="FILE", help="Earlier documents, for --why; may be repeated."),
+        typer.Option("--join-documents", metavar="FILE", help="Earlier documents; may be repeated."),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="text|json", help="How to write.")] = "text",
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
@@ -62,13 +62,31 @@ def explain(
     for id_ in ids or []:
         if id_ not in profile_set:
             terminal.stop(_unknown(id_, profile_set.ids))
+    n_malformed = _load_history(profile_set, join_documents or [])
     if why is not None:
-        raise typer.Exit(_print_why(profile_set, ids or profile_set.ids, why, join_documents or [], format_))
+        n_malformed += _print_why(profile_set, ids or profile_set.ids, why, format_)
+        raise typer.Exit(terminal.FINDINGS if n_malformed else terminal.CLEAN)
     chosen = ids or (profile_set.ids if all_ or form is not None else [])
     if not chosen and not all_:
         print(profile_set.explain(format=format_))
-        return
-    _print_profiles(profile_set, chosen, format_, form)
+    else:
+        _print_profiles(profile_set, chosen, format_, form)
+    if n_malformed:
+        raise typer.Exit(terminal.FINDINGS)
+
+
+def _load_history(profile_set: ProfileSet, paths: Sequence[str]) -> int:
+    """Adds the earlier documents; how many were malformed."""
+    from profilec.cli.documents.chunks import Tally
+    from profilec.cli.documents.formats import Input, InputError
+    from profilec.cli.load import load_history
+
+    tally = Tally(report=lambda message: terminal.say(message, "red"))
+    try:
+        load_history(profile_set, paths, Input(tally, terminal.warn, schema=profile_set.schema))
+    except InputError as error:
+        terminal.stop(str(error))
+    return tally.n_malformed
 
 
 def _print_profiles(profile_set: ProfileSet, ids: Sequence[str], format_: str, form: str | None) -> None:
@@ -90,19 +108,15 @@ def _print_profiles(profile_set: ProfileSet, ids: Sequence[str], format_: str, f
         raise typer.Exit(terminal.ERROR)
 
 
-def _print_why(
-    profile_set: ProfileSet, ids: Sequence[str], source: str, join_documents: Sequence[str], format_: str
-) -> int:
-    """Prints the explanation of each document and profile; the verb's status."""
+def _print_why(profile_set: ProfileSet, ids: Sequence[str], source: str, format_: str) -> int:
+    """Prints the explanation of each document and profile; how many documents were malformed."""
     from profilec.cli.documents.chunks import Malformed, Tally
     from profilec.cli.documents.formats import Input, InputError, read_documents
     from profilec.cli.documents.json_text import RecordDecoder
-    from profilec.cli.load import load_history
 
     tally = Tally(report=lambda message: terminal.say(message, "red"))
     options = Input(tally, terminal.warn, schema=profile_set.schema)
     try:
-        load_history(profile_set, join_documents, options)
         if source.lstrip().startswith("{"):
             read = RecordDecoder().decode(source.encode(), 1)
             if isinstance(read, Malformed):
@@ -125,7 +139,7 @@ def _print_why(
                 print(json.dumps({"document": number, **_as_json(explanation)}, ensure_ascii=False))
             else:
                 print(explanation)
-    return terminal.FINDINGS if tally.n_malformed else terminal.CLEAN
+    return tally.n_malformed
 
 
 def _as_json(explanation: Explanation) -> dict[str, Any]:

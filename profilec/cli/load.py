@@ -178,8 +178,8 @@ def read_options(
             terminal.stop("--option index: an index is forced with --index ATTRIBUTE=NAME")
         elif name == "rules" and value not in ("all", "none"):
             options[name] = value.split(",")
-        elif name == "prefilter" and value in ("true", "false"):
-            options[name] = value == "true"
+        elif name == "prefilter" and value.lower() in ("true", "false"):
+            options[name] = value.lower() == "true"
         else:
             options[name] = int(value) if _WHOLE.fullmatch(value) else value
     if matcher is not None:

@@ -31,9 +31,9 @@ _MOST_UNSELECTIVE = 20
 _MOST_ENTRIES = 50
 _MOST_ROWS = 20
 _ORDER_TEXT = {
-    None: "asked before or after the constants, whichever costs less for a document",
-    "constant_first": "asked after the constants, as the options say",
-    "join_first": "asked before the constants, as the options say",
+    None: "phase order: whichever costs less for a document",
+    "constant_first": "phase order: constant_first, as the options say",
+    "join_first": "phase order: join_first, as the options say",
 }
 
 
@@ -78,7 +78,7 @@ def explain_set(
     ids: Sequence[str],
     place_of: Callable[[int], Place],
     format_: str,
-    filtered: dict[str, int] | None = None,
+    filtered: dict[str, Any] | None = None,
     store: DocumentStore | None = None,
 ) -> str:
     """The set's size, its attributes, its matcher, its joins, and the entries that are checked for every document.
@@ -108,7 +108,7 @@ def explain_set(
         "phase_order": plan.phase_order,
         "documents": 0 if store is None else len(store),
         "join_rows": describe_join_rows(image, store or None),
-        "prefilter": filtered,
+        "prefilter": filtered and filtered | {"cannot_match": [ids[ordinal] for ordinal in filtered["cannot_match"]]},
         "n_not_selective": len(unselective),
         "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
     }
@@ -220,9 +220,9 @@ def _set_text(facts: dict[str, Any]) -> str:
         n = facts["documents"]
         stored = f"with {counted(n, 'earlier document')}" if n else f"as with {ASSUMED[0]:,} earlier documents"
         lines.append(
-            f"{counted(len(facts['join_rows']), 'row')} of the join table, {_ORDER_TEXT[facts['phase_order']]}; "
-            f"costs {stored}"
+            f"{counted(len(facts['join_rows']), 'row')} of the join table, {_ORDER_TEXT[facts['phase_order']]}"
         )
+        lines.append(f"  what it costs to ask each for one document, {stored}:")
     for row in facts["join_rows"][:_MOST_ROWS]:
         more = f" and {row['terms'] - 1:,} more of other constants" if row["terms"] > 1 else ""
         lines.append(f"  {row['term']}{more}")
@@ -232,11 +232,13 @@ def _set_text(facts: dict[str, Any]) -> str:
     if facts["prefilter"]:
         found = facts["prefilter"]
         left, replaced = found["cannot_match"], found["joins_replaced"]
-        told = f"{counted(left, 'profile')} cannot match yet" if left else "every profile can match"
+        told = f"{counted(len(left), 'profile')} cannot match yet" if left else "every profile can match"
         instead = f", asked instead of {counted(replaced, 'join')}" if replaced else ""
         lines.append(
             f"pre-filter of {counted(found['constraints'], 'constraint')} on the earlier documents{instead}: {told}"
         )
+        if left:
+            lines.append(f"  {', '.join(left[:_MOST_ROWS])}" + (", …" if len(left) > _MOST_ROWS else ""))
     for found in facts["not_selective"]:
         place = f" at {found['place']}" if found["place"] else ""
         checks = " AND ".join(found["checks"])

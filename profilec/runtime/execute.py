@@ -149,10 +149,10 @@ class Executor:
         n, entries = self._matcher.count(slots, ranks, n_slots)
         return n > 0 or ((len(entries) > 0 or self._joined is not None) and len(self.match(document, store)) > 0)
 
-    def filtered(self, store: DocumentStore) -> dict[str, int] | None:
+    def filtered(self, store: DocumentStore) -> dict[str, Any] | None:
         """Of the pre-filter, as the store is: its `constraints` on the earlier documents, the joins of entries in whose
-        place one is asked (`joins_replaced`), the profiles none of whose entries can match (`cannot_match`). None where
-        there is no pre-filter."""
+        place one is asked (`joins_replaced`), the ordinals of the profiles none of whose entries can match
+        (`cannot_match`). None where there is no pre-filter."""
         joins = self._decider.joins
         with self._reading(store) as earlier:
             survivors = None if joins is None or earlier is None else joins.survivors(earlier)
@@ -168,7 +168,7 @@ class Executor:
             return {
                 "constraints": joins.prefilter.n_constraints,
                 "joins_replaced": joins.prefilter.n_replaced,
-                "cannot_match": len(np.setdiff1d(left, can)),
+                "cannot_match": np.setdiff1d(left, can).tolist(),
             }
 
     def match_batch(

@@ -238,7 +238,7 @@ def test_earlier_documents_that_are_too_old_are_named_and_the_others_are_loaded(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--process", "--max-documents", "0"], "--max-documents takes 1 or more, or None for all, not 0"),
+        (["--process", "--max-documents", "0"], "--max-documents takes 1 or more, not 0"),
         (["--process", "--max-age", "7 days"], "--max-age needs --age-of, the attribute that tells a document's time"),
         (["--process", "--max-age", "7", "--age-of", "at"], "--max-age: '7' is no interval"),
         (["--max-documents", "5"], "there are no earlier documents to keep: --process or --join-documents says"),

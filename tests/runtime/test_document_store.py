@@ -2,8 +2,10 @@
 
 import datetime
 import pickle
+import random
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+import profilec
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.compare import order
 from profilec.values.kinds import Date, DocumentError, Timestamp, from_document
@@ -304,3 +307,53 @@ TestStoreAndList.settings = settings(max_examples=60, stateful_step_count=20, de
 
 def test_documents_without_attributes_are_rows_too():
     assert DocumentStore([{}, {}]).to_arrow().num_rows == 2
+
+
+def test_what_it_gives_is_a_copy() -> None:
+    profiles = profilec.compile({"p": "EXISTS d (d.x = x)"})
+    profiles.documents.add({"x": 1, "tags": [1]})
+    assert profiles.match({"x": 1}) == ["p"]
+    profiles.documents[0]["x"] = 2
+    profiles.documents[-1:][0]["tags"].append(2)
+    next(iter(profiles.documents)).clear()
+    assert list(profiles.documents) == [{"x": 1, "tags": [1]}]
+    assert profiles.match({"x": 1}) == ["p"]
+    assert profiles.why({"x": 1}, "p").truth is True
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda store: store.delete([1.7]), "a position is a whole number, not 1.7"),
+        (lambda store: store[Decimal("1.5")], "a position is a whole number, not Decimal"),
+        (lambda store: store["x"], "a position is a whole number, not 'x'"),
+        (lambda store: store.delete(["0"]), "a position is a whole number, not '0'"),
+        (lambda store: store.delete(0), r"as in delete\(\[0\]\), not 0"),
+        (lambda store: store.extend(None), "an iterable of mappings.*, not NoneType"),
+        (lambda store: store.extend({"x": 1}), "a mapping is one"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(use: Any, message: str) -> None:
+    store = DocumentStore([{"x": 1}, {"x": 2}])
+    with pytest.raises(TypeError, match=message):
+        use(store)
+    assert len(store) == 2
+    assert repr(store) == "<DocumentStore of 2 documents>"
+
+
+@pytest.mark.parametrize(
+    "text", ["d.s >= lo AND d.s < hi", "d.s < lo", "d.s > hi AND d.s != s", "d.k = k AND d.s > hi"]
+)
+def test_texts_that_begin_alike(text: str) -> None:
+    """Order keys are the first bytes: what they cannot tell apart takes no longer than a comparison each."""
+    rng = random.Random(3)
+    documents = [{"s": f"order-2024-{rng.randrange(300):07d}", "k": rng.randrange(3)} for _ in range(500)]
+    profiles = profilec.compile({"p": f"EXISTS d ({text})"}, options={"matcher": "scan"})
+    profiles.documents.extend(documents)
+    for step in range(60):
+        low = rng.randrange(-5, 305)
+        new = {"lo": f"order-2024-{low:07d}", "hi": f"order-2024-{low + 1:07d}", "s": "x", "k": 1}
+        assert (profiles.match(new) == ["p"]) == profiles.why(new, "p").truth
+        if step % 3 == 0:
+            profiles.documents.delete([rng.randrange(len(profiles.documents)) for _ in range(9)])
+        profiles.documents.add({"s": new["lo"], "k": 2})

@@ -124,3 +124,38 @@ def test_some_document_holds_as_by_definition(seed: int, as_table: bool, monkeyp
                 truth for truth, is_chosen in zip(truths, chosen.tolist(), strict=True) if is_chosen
             )
             assert asked.holds(new, start) == truths[0]
+
+
+@pytest.mark.parametrize("key", ["", "d.g = g AND "])
+def test_results_of_too_many_digits_are_null(key: str) -> None:
+    """Exact products of integers and decimals get long, while their doubles stay near 1."""
+    body = key + " * ".join(["((d.x + x) * x)"] * 18) + " > 0"
+    profiles = profilec.compile({"e": f"EXISTS d ({body})", "n": f"NOT EXISTS d ({body})"})
+    new = {"x": Decimal("1e-280"), "g": 1}
+    for _ in range(3):
+        profiles.documents.extend([{"x": 2**930, "g": 1}] * 16)
+        assert profiles.match(new) == ["n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "sets"),
+    [
+        # Whole numbers that doubles hold: ties are told.
+        ("ABS(d.r - r) > 2", 1, 3, {2}),
+        ("ABS(d.r - r) >= 2", 1, 3, {1}),
+        ("d.r * r + 1 = 2 * r - 1", 1, 2, {1}),
+        ("d.r * r + 1 = 3", 1, 2, {1}),
+        ("d.r / r = 2", 4, 2, {1}),
+        # Integers that no double holds: all but the nearest are told.
+        ("ABS(d.r - r) < 5", 10**18 + 7, 10**18 - 1_000, {2}),
+        ("ABS(d.r - r) < 5", 10**18 + 7, 10**18 + 8, {3}),
+        # Decimals: near ones are not.
+        ("d.r + r = 0.3", 0.1, 0.2, {3}),
+        ("d.r + r < 0.4", 0.1, 0.2, {1}),
+        ("d.r + r < 2E60", 1e60, 1, {7}),
+    ],
+)
+def test_what_is_told(text: str, old: Any, new: Any, sets: set[int]) -> None:
+    store = DocumentStore([{"r": old}] * 3)
+    with store.reading():
+        assert set(Estimate(program_of(text), store).sets({"r": new}, 0, 3).tolist()) == sets

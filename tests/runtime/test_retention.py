@@ -137,7 +137,7 @@ def test_tables_are_judged_by_their_column():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"max_documents": 0}, ValueError, "max_documents takes 1 or more, or None for all, not 0"),
+        ({"max_documents": 0}, ValueError, "max_documents takes 1 or more, not 0"),
         ({"max_documents": True}, TypeError, "max_documents takes a number of documents, not bool"),
         ({"max_documents": "5"}, TypeError, "max_documents takes a number of documents, not str"),
         ({"max_age": "7 days"}, ValueError, "max_age needs age_of"),

@@ -9,8 +9,8 @@ that are open to it, the cheapest first.
     walk of a group         g documents one by one: probe + g (step + n test)
     scan of columns         scan + D (n + 1) cell
 
-n is the number of comparisons. Where there is a rest, a document costs run more in a walk, and estimate in a scan. What
-LAST leaves out is neither walked over nor scanned.
+n is the number of comparisons. Where there is a rest, a document costs run more; or estimate, in a scan, if doubles can
+tell. What LAST leaves out is neither walked over nor scanned.
 """
 
 from __future__ import annotations
@@ -86,13 +86,14 @@ def is_range(comparisons: tuple[Comparison, ...]) -> bool:
 
 class Sizes(NamedTuple):
     """`n_documents` of the store, of which `n_in_group` have the values of the keys; what LAST says; how many
-    comparisons there are, and whether there is a rest."""
+    comparisons there are; whether there is a rest, and whether that can be estimated."""
 
     n_documents: int
     n_in_group: int
     last: int | None
     n_comparisons: int
     has_rest: bool
+    is_estimated: bool
 
     @property
     def n_last(self) -> int:
@@ -117,5 +118,6 @@ def cost(name: str, sizes: Sizes) -> float:
         case "walk of a group":
             return unit.probe + min(sizes.n_in_group, n_last) * (unit.step + n * unit.test + sizes.has_rest * unit.run)
         case "scan of columns":
-            return unit.scan + n_last * ((n + 1) * unit.cell + sizes.has_rest * unit.estimate)
+            rest = 0.0 if not sizes.has_rest else unit.estimate if sizes.is_estimated else unit.run
+            return unit.scan + n_last * ((n + 1) * unit.cell + rest)
     return unit.probe

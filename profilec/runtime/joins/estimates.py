@@ -27,14 +27,20 @@ from profilec.values.compare import sign_satisfies, truth_and, truth_not, truth_
 from profilec.values.kinds import Kind, Truth, Value
 
 TRUE, FALSE, UNKNOWN = 1, 2, 4
+_MOST_BITS = 166
+"""Of 1e50."""
 _ANY = TRUE | FALSE | UNKNOWN
 _OF_TRUTH = {True: TRUE, False: FALSE, None: UNKNOWN}
 _ROUNDING = 2.0**-52
 """Twice the relative error of one rounding: that of a double for a decimal, and that of an operation."""
+_WHOLE = 2.0**53
+"""Whole numbers below are doubles; what + - * make of them is exact, if it is below, too."""
 _LEAST, _GREATEST = 1e-290, 1e290
-"""Numbers beyond are left to `run`."""
+"""Results beyond are left to `run`."""
+_LEAST_GIVEN, _GREATEST_GIVEN = 1e-50, 1e50
 _MOST_CALLS = 64
-"""In longer programs decimals could get so long that `run` gives NULL."""
+"""Operands beyond, and longer programs, are left to `run`, too: exact results have no more than 65 * (50 + 17 + 50)
+digits, and NULL, which is what more than MAX_RESULT_DIGITS give, does not come up."""
 
 _Cells: TypeAlias = NDArray[np.float64] | float
 _Sets: TypeAlias = NDArray[np.uint8] | int
@@ -48,12 +54,17 @@ class _Number(NamedTuple):
     is_null: NDArray[np.bool_] | bool
 
 
+def can_estimate(program: Program) -> bool:
+    """Whether doubles can tell anything of a condition."""
+    n_calls = sum(instruction[0] == "call" for instruction in program)
+    return n_calls <= _MOST_CALLS and all(map(_is_supported, program))
+
+
 class Estimate:
-    """A condition bound to a store. `can_tell` says whether it is of any use."""
+    """A condition bound to a store. `can_tell`: see `can_estimate`."""
 
     def __init__(self, program: Program, store: DocumentStore) -> None:
-        n_calls = sum(instruction[0] == "call" for instruction in program)
-        self.can_tell = n_calls <= _MOST_CALLS and all(map(_is_supported, program))
+        self.can_tell = can_estimate(program)
         self._steps: list[tuple[Program, _OldNumbers | None]] = []
         if self.can_tell:
             self._steps = [((instruction,), _old_numbers(instruction, store)) for instruction in program]
@@ -113,8 +124,10 @@ class _OldNumbers:
             keys = column.keys.array[n_known:n]
             more = np.where(keys >= 0, keys, keys ^ np.int64(2**63 - 1)).view(np.float64)
             is_known = (column.kinds.array[n_known:n] == Kind.NUMBER) & column.is_exact.array[n_known:n]
+            for place in np.flatnonzero(~column.is_exact.array[n_known:n]).tolist():
+                is_known[place] = type(column.values[n_known + place]) is int
             size = np.abs(more)
-            is_known &= (size == 0) | ((size >= _LEAST) & (size <= _GREATEST))
+            is_known &= (size == 0) | ((size >= _LEAST_GIVEN) & (size <= _GREATEST_GIVEN))
             self._of_code = np.concatenate((self._of_code, np.where(is_known, more, np.nan)))
         codes = column.codes.array[start:stop]
         return _Number(self._of_code[codes], 0.0, codes == 0)
@@ -129,22 +142,31 @@ def _of_value(value: Value) -> _Number:
     key = order_key64(value)
     if key.kind is Kind.NULL:
         return _Number(0.0, 0.0, True)
-    number = float(cast(float, value)) if key.kind is Kind.NUMBER and key.is_exact else np.nan
-    is_near = number == 0 or _LEAST <= abs(number) <= _GREATEST
+    number = np.nan
+    if key.kind is Kind.NUMBER and (key.is_exact or (type(value) is int and value.bit_length() < _MOST_BITS)):
+        number = float(cast(float, value))
+    is_near = number == 0 or _LEAST_GIVEN <= abs(number) <= _GREATEST_GIVEN
     return _Number(number if is_near else np.nan, 0.0, False)
 
 
 def _widened(number: _Number) -> _Number:
     """With room for what rounding to a double may have changed."""
-    return number._replace(error=number.error + _ROUNDING * np.abs(number.value))
+    error = np.where(_is_whole(number), 0.0, number.error + _ROUNDING * np.abs(number.value))
+    return number._replace(error=error)
 
 
 def _checked(number: _Number) -> _Number:
     """With room for the operation's own rounding; nothing is known where that cannot be told."""
     size = np.abs(number.value)
     is_near = (size == 0) | ((size >= _LEAST) & (size <= _GREATEST))
-    value = np.where(is_near, number.value, np.nan)
-    return _Number(value, number.error + _ROUNDING * size + _LEAST, number.is_null)
+    error = np.where(_is_whole(number), 0.0, number.error + _ROUNDING * size + _LEAST)
+    return _Number(np.where(is_near, number.value, np.nan), error, number.is_null)
+
+
+def _is_whole(number: _Number) -> Any:
+    """Whether it is, without error, a whole number that a double holds. (A quotient of such is what `run` gives: it
+    divides doubles, too.)"""
+    return (number.error == 0) & (np.abs(number.value) < _WHOLE) & (np.rint(number.value) == number.value)
 
 
 def _added(left: _Number, right: _Number) -> _Number:
@@ -191,8 +213,9 @@ _CALLS: dict[str, Callable[..., _Number]] = {
 def _compared(operator: str, left: _Number, right: _Number) -> _Sets:
     left, right = _widened(left), _widened(right)
     distance = left.value - right.value
-    margin = left.error + right.error + _LEAST
-    apart = np.where(np.abs(distance) > margin, np.where(distance > 0, 2, 0), 1)
+    error = left.error + right.error
+    margin = np.where(error > 0, error + _LEAST, error)
+    apart = np.where(np.abs(distance) > margin, np.where(distance > 0, 2, 0), np.where(margin > 0, 1, 4))
     sets = _OF_DISTANCE[operator][np.where(np.isnan(distance) | np.isnan(margin), 3, apart)]
     return np.where(left.is_null | right.is_null, np.uint8(UNKNOWN), sets)
 
@@ -235,8 +258,15 @@ _AND = _table(lambda left, right: truth_and([left, right]), 2)
 _OR = _table(lambda left, right: truth_or([left, right]), 2)
 _OF_DISTANCE = {
     operator: np.array(
-        [_OF_TRUTH[sign_satisfies(operator, -1)], near, _OF_TRUTH[sign_satisfies(operator, 1)], _ANY], np.uint8
+        [
+            _OF_TRUTH[sign_satisfies(operator, -1)],
+            TRUE | FALSE,
+            _OF_TRUTH[sign_satisfies(operator, 1)],
+            _ANY,
+            _OF_TRUTH[sign_satisfies(operator, 0)],
+        ],
+        np.uint8,
     )
-    for operator, near in ((operator, TRUE | FALSE) for operator in ("=", "!=", "<", "<=", ">", ">="))
+    for operator in ("=", "!=", "<", "<=", ">", ">=")
 }
-"""What a comparison may be: of a number that is less, near, greater, or not known."""
+"""What a comparison may be: of a number that is less, near, greater, not known, equal."""

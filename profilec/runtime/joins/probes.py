@@ -314,7 +314,9 @@ class Probe:
         return self._scan(new)
 
     def _sizes(self, n_in_group: int) -> Sizes:
-        return Sizes(len(self._store), n_in_group, self._last, len(self._tests), self._rest is not None)
+        rest = self._rest
+        is_estimated = rest is not None and rest.is_estimated
+        return Sizes(len(self._store), n_in_group, self._last, len(self._tests), rest is not None, is_estimated)
 
     def _bits(self, new: NewDocument) -> bool:
         store = self._store

@@ -28,6 +28,11 @@ class Rest:
         self._names = names_read(program)
         self._estimate = Estimate(program, store)
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether doubles can tell most of it."""
+        return self._estimate.can_tell
+
     def holds(self, new: Document, serial: int) -> bool:
         """Whether it is TRUE of a document."""
         return self._is_true(new, np.array([serial]))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction, Question, question_of
 from profilec.runtime.joins.constants import ConstantIndex, Values
 from profilec.runtime.joins.costs import EXTREME, HASH, KEYED, Sizes, Way, strategy_of, ways_of
+from profilec.runtime.joins.estimates import can_estimate
 from profilec.runtime.joins.new import NewDocument, NewDocuments
 from profilec.runtime.joins.probes import Operand, Probe
 from profilec.runtime.program import JoinTerm, Program, identity, run
@@ -61,7 +62,10 @@ class Row(NamedTuple):
             if conjunction.keys:
                 groups = store.groups([key.old for key in conjunction.keys if key.old], conjunction.filter)
                 n_in_group = math.ceil(n / max(1, groups.n_groups))
-        return Sizes(n, n_in_group, self.question.last, len(conjunction.comparisons), conjunction.rest is not None)
+        rest = conjunction.rest
+        is_estimated = rest is not None and can_estimate(rest)
+        n_comparisons = len(conjunction.comparisons)
+        return Sizes(n, n_in_group, self.question.last, n_comparisons, rest is not None, is_estimated)
 
     def _asked(self) -> Iterator[Conjunction]:
         for conjunction, constants in zip(self.question.conjunctions, self.constants, strict=True):

@@ -8,9 +8,10 @@ Code 0 is NULL, and 1 every array and record: neither equals anything.
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,8 +131,12 @@ class Column:
             return differs
         truths: NDArray[np.bool_] = _COMPARE[operator](keys, asked.key)
         if not asked.is_exact or not self.all_exact:
-            for code in np.flatnonzero(same & (keys == asked.key)).tolist():
-                truths[code] = sign_satisfies(operator, self.sign(code, asked))
+            near = np.flatnonzero(same & (keys == asked.key)).tolist()
+            if isinstance(asked.value, str):  # PERF: texts often begin alike, and compare as code points do
+                compares, values, text = _COMPARE_TEXTS[operator], cast(list[str], self.values), asked.value
+                truths[near] = [compares(values[code], text) for code in near]
+            else:
+                truths[near] = [sign_satisfies(operator, self.sign(code, asked)) for code in near]
         if or_other:
             truths |= ~same
         else:
@@ -159,6 +164,16 @@ _COMPARE = {
     "<=": np.less_equal,
     ">": np.greater,
     ">=": np.greater_equal,
+}
+
+
+_COMPARE_TEXTS = {
+    "=": operators.eq,
+    "!=": operators.ne,
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
 }
 
 

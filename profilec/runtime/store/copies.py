@@ -5,7 +5,7 @@ In: mappings, an Arrow table or record batch, a pandas frame. Out: mappings of o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from profilec.runtime.program import Document
@@ -28,6 +28,13 @@ def chunk_of(documents: Any) -> Chunk:
         if chunk is not None:
             return chunk
         documents = frame.rows(frame.columns)
+    if isinstance(documents, Mapping):
+        raise TypeError("extend takes documents, and a mapping is one: as in extend([…]), or add(…)")
+    if not isinstance(documents, Iterable) or isinstance(documents, str | bytes):
+        raise TypeError(
+            f"extend takes an iterable of mappings, a pyarrow Table or RecordBatch, or a pandas DataFrame, "
+            f"not {type(documents).__name__}"
+        )
     added: list[Document] = []
     for number, document in enumerate(documents):
         try:

@@ -14,6 +14,7 @@ Invariant: whoever reads, sees the store as it was when reading began; a change 
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -95,11 +96,14 @@ class DocumentStore(Sequence[Document]):
     def __getitem__(self, position: int | slice) -> Document | Sequence[Document]:
         with self._held():
             if isinstance(position, slice):
-                return [self.document(serial) for serial in self._alive[position]]
-            return self.document(self._serial(position))
+                return [copied(self.document(serial)) for serial in self._alive[position]]
+            return copied(self.document(self._serial(position)))
 
     def __iter__(self) -> Iterator[Document]:
-        return iter(self.snapshot())
+        return map(copied, self.snapshot())
+
+    def __repr__(self) -> str:
+        return f"<DocumentStore of {len(self):,} documents>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self._held():
@@ -107,7 +111,7 @@ class DocumentStore(Sequence[Document]):
             return _restored, (self._documents(), tuple(self._schema), self._retention, greatest)
 
     def snapshot(self) -> Sequence[Document]:
-        """The documents as they are now; what is added or deleted later is not seen."""
+        """The documents as they are now; what is added or deleted later is not seen. They are not to be changed."""
         with self._held():
             return self._documents()
 
@@ -160,7 +164,10 @@ class DocumentStore(Sequence[Document]):
 
         Raises:
             IndexError: there is no such position; nothing is deleted.
+            TypeError: `positions` is no iterable of whole numbers; neither.
         """
+        if not isinstance(positions, Iterable) or isinstance(positions, str | bytes):
+            raise TypeError(f"delete takes the positions of documents, as in delete([0]), not {positions!r:.60}")
         with self._held():
             self._delete(sorted({self._serial(position) for position in positions}))
 
@@ -282,9 +289,13 @@ class DocumentStore(Sequence[Document]):
 
     def _serial(self, position: int) -> int:
         n = len(self._alive)
-        if not -n <= position < n:
-            raise IndexError(f"no document at position {position}: the store has {n:,}")
-        return self._alive[int(position)]
+        try:
+            number = operator.index(position)
+        except TypeError:
+            raise TypeError(f"a position is a whole number, not {position!r:.60}") from None
+        if not -n <= number < n:
+            raise IndexError(f"no document at position {number}: the store has {n:,}")
+        return self._alive[number]
 
     @contextmanager
     def _held(self) -> Iterator[None]:

@@ -23,6 +23,7 @@ from profilec.runtime.image import Int32
 from profilec.runtime.program import Program
 from profilec.runtime.store.columns import OPAQUE_CODE, Column
 from profilec.runtime.store.growing import Growing
+from profilec.values.compare import order_key
 
 NO_GROUP = -1
 
@@ -65,7 +66,7 @@ class Summary:
             chosen = kinds == kind
             extremes = self.of_kind(kind, n_groups)
             own_groups, own_codes = groups[chosen], codes[chosen]
-            if len(own_codes) > _FEW and self.column.all_exact:
+            if len(own_codes) > _FEW:
                 self._add_many(extremes, own_groups, own_codes)
             else:
                 for group, code in zip(own_groups.tolist(), own_codes.tolist(), strict=True):
@@ -86,8 +87,10 @@ class Summary:
             extremes.greatest[group] = code
 
     def _add_many(self, extremes: Extremes, groups: Int32, codes: Int32) -> None:
-        """Where equal keys are equal values."""
         keys = self.column.keys.array
+        if not self.column.all_exact:
+            used = np.unique(groups)
+            keys = self._ranks(np.concatenate((codes, extremes.least.array[used], extremes.greatest.array[used])))
         order = np.lexsort((keys[codes], groups))
         groups, codes = groups[order], codes[order]
         starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
@@ -99,6 +102,15 @@ class Summary:
         extremes.least[of] = np.where(known & (keys[old_least] <= keys[least]), old_least, least)
         extremes.greatest[of] = np.where(known & (keys[old_greatest] >= keys[greatest]), old_greatest, greatest)
         extremes.n[of] += ends - starts + 1
+
+    def _ranks(self, codes: Int32) -> NDArray[np.int64]:
+        """What orders some codes of one kind, by code; -1 among them is none."""
+        values = self.column.values
+        used = np.unique(codes[codes >= 0])
+        in_order = sorted(used.tolist(), key=lambda code: order_key(values[code]))
+        ranks = np.zeros(len(values), np.int64)
+        ranks[in_order] = np.arange(len(in_order))
+        return ranks
 
     def remove(self, group: int, code: int) -> None:
         extremes = self.by_kind[int(self.column.kinds[code])]

@@ -71,9 +71,13 @@ def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple
 
 def _of_number(value: int | float | Decimal) -> tuple[int, bool]:
     try:
-        nearest = float(value)
+        nearest, is_near = float(value), True
     except OverflowError:
-        nearest = float("inf") if value > 0 else float("-inf")
+        nearest, is_near = (float("inf") if value > 0 else float("-inf")), False
     (bits,) = _word.unpack(_double.pack(nearest + 0.0))  # + 0.0: minus zero is zero
-    is_exact = type(value) is float or (type(value) is int and -_WHOLE <= value <= _WHOLE) or exact(nearest) == value
+    is_exact = (
+        type(value) is float
+        or (type(value) is int and -_WHOLE <= value <= _WHOLE)
+        or (is_near and exact(nearest) == value)
+    )
     return (bits if bits >= 0 else bits ^ _LAST), is_exact

@@ -73,7 +73,7 @@ def _count(max_documents: object) -> int | None:
     if n is None:
         raise TypeError(f"max_documents takes a number of documents, not {type(max_documents).__name__}")
     if n < 1:
-        raise ValueError(f"max_documents takes 1 or more, or None for all, not {n}")
+        raise ValueError(f"max_documents takes 1 or more, not {n}")
     return n
 
 

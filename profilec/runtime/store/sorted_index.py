@@ -21,6 +21,7 @@ from pyroaring import BitMap
 from profilec.runtime.store.columns import OPAQUE_CODE, Asked, Column
 from profilec.runtime.store.groups import GroupIndex
 from profilec.runtime.store.growing import Growing
+from profilec.values.compare import order_key
 
 _MOST = 4_096
 _TOGETHER = 32
@@ -150,17 +151,10 @@ class SortedIndex:
         return (int(self.column.kinds[code]) << _SHIFT) + int(self.column.keys[code]) + _HALF
 
     def _in_order(self, codes: list[int]) -> list[int]:
-        codes = sorted(codes, key=self._place)
         if self.column.all_exact:
-            return codes
-        from functools import cmp_to_key
-
-        def compare(one: int, other: int) -> int:
-            if self.column.kinds[one] != self.column.kinds[other]:
-                return int(self.column.kinds[one]) - int(self.column.kinds[other])
-            return -1 if self.column.is_less(one, other) else int(self.column.is_less(other, one))
-
-        return sorted(codes, key=cmp_to_key(compare))
+            return sorted(codes, key=self._place)
+        values = self.column.values
+        return sorted(codes, key=lambda code: (self._place(code), order_key(values[code])))
 
     def _find(self, code: int) -> tuple[int, int, bool]:
         """The leaf and the place in it of a code, and whether it is there."""
@@ -175,17 +169,26 @@ class SortedIndex:
 
     def _edge(self, place: int, is_before: Callable[[int], bool]) -> tuple[int, int]:
         """The first position whose code is not before: by its place, or where that is the same, by `is_before`."""
-        number = max(bisect_left(self._firsts, place) - 1, 0)
-        while number < len(self._leaves):
-            leaf = self._leaves[number]
-            at = bisect_left(leaf.places, place)
-            end = bisect_right(leaf.places, place, at)
-            while at < end and is_before(leaf.codes[at]):
-                at += 1
-            if at < len(leaf.codes):
-                return number, at
-            number += 1
-        return len(self._leaves), 0
+        number, beyond = max(bisect_left(self._firsts, place) - 1, 0), bisect_right(self._firsts, place)
+        while number < beyond:  # the first leaf whose last code is not before
+            middle = (number + beyond) // 2
+            last, code = self._leaves[middle].places[-1], self._leaves[middle].codes[-1]
+            if last < place or (last == place and is_before(code)):
+                number = middle + 1
+            else:
+                beyond = middle
+        if number == len(self._leaves):
+            return number, 0
+        leaf = self._leaves[number]
+        at = bisect_left(leaf.places, place)
+        end = bisect_right(leaf.places, place, at)
+        while at < end:
+            middle = (at + end) // 2
+            if is_before(leaf.codes[middle]):
+                at = middle + 1
+            else:
+                end = middle
+        return number, at
 
     def _lower(self, asked: Asked, operator: str) -> tuple[int, int]:
         """The first position of a value > or >= what is asked."""
