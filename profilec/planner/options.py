@@ -16,7 +16,7 @@ from profilec.grammar.limits import Limits
 from profilec.planner.rules import RULES
 
 MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
-INDEXES = ("interval",)
+INDEXES = ("cluster", "hash", "hybrid", "interval", "interval_tree", "segment_tree")
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
 NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "rules", *_LIMITS)

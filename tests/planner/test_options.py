@@ -37,8 +37,8 @@ def test_numbers_of_numpy_are_numbers(number: Any) -> None:
     [
         ({"index": 3}, "index takes a mapping of attribute to index, not 3"),
         ({"index": "price=interval"}, "index takes a mapping of attribute to index, not 'price=interval'"),
-        ({"index": {"x": 3}}, "no index 3. There are: interval"),
-        ({"index": {"x": ["interval"]}}, "no index ['interval']. There are: interval"),
+        ({"index": {"x": 3}}, "no index 3. There are: cluster, hash, hybrid, interval"),
+        ({"index": {"x": ["interval"]}}, "no index ['interval']. There are: cluster, hash, hybrid, interval"),
         ({"matcher": 3}, "no matcher 3. There are: betree, "),
         ({"matcher": b"scan"}, "no matcher b'scan'. There are: betree, "),
         ({"rules": 5}, "rules takes a list of names, 'all' or 'none', not 5"),

@@ -12,7 +12,12 @@ from typing import Protocol
 from pyroaring import BitMap
 
 from profilec.runtime.image import Int32
+from profilec.runtime.indexes.cluster import ClusterIndex
+from profilec.runtime.indexes.hash import HashIndex
+from profilec.runtime.indexes.hybrid import HybridIndex
 from profilec.runtime.indexes.interval import IntervalIndex
+from profilec.runtime.indexes.interval_tree import IntervalTreeIndex
+from profilec.runtime.indexes.segment_tree import SegmentTreeIndex
 
 
 class AttributeIndex(Protocol):
@@ -28,7 +33,14 @@ class AttributeIndex(Protocol):
         ...
 
 
-INDEXES: dict[str, Callable[[Int32, Int32, Int32, Int32], AttributeIndex]] = {"interval": IntervalIndex}
+INDEXES: dict[str, Callable[[Int32, Int32, Int32, Int32], AttributeIndex]] = {
+    "cluster": ClusterIndex,
+    "hash": HashIndex,
+    "hybrid": HybridIndex,
+    "interval": IntervalIndex,
+    "interval_tree": IntervalTreeIndex,
+    "segment_tree": SegmentTreeIndex,
+}
 """What makes an index of `entries, off, low, high`: entry i has the intervals `low[j]..high[j]`, j from `off[i]` to
 before `off[i + 1]`, ascending and apart."""
 DEFAULT = "interval"
