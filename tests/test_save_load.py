@@ -335,3 +335,13 @@ def test_garbled_images_do_no_harm(compiled: profilec.ProfileSet, tmp_path: Path
         except profilec.ImageError as error:
             assert str(error).startswith(str(path))  # noqa: PT017
         rewritten(path, name, arrays[name])
+
+
+def test_a_small_set_is_saved_without_a_tree(tmp_path: Path) -> None:
+    """It would take kernels, and these a minute where they are not compiled yet."""
+    path = tmp_path / "small.prfi"
+    profilec.compile({"p": "a = 1"}).save(path)
+    profiles = profilec.load(path)
+    assert profiles._parts.image.tree is None
+    assert list(profiles.match_batch([{"a": 1}, {"a": 2}] * 600)) == [["p"], []] * 600
+    assert profiles._parts.image.tree is not None

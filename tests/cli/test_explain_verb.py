@@ -97,3 +97,32 @@ def test_control_characters_reach_no_terminal(profilec: Runs, write: Writes) -> 
         run = profilec("explain", "e.prof", *arguments)
         assert "\x1b" not in run.out + run.err
         assert r"\x1b" in run.out + run.err
+
+
+def test_earlier_documents_are_those_that_costs_are_for(profilec: Runs, write: Writes) -> None:
+    write("joins.prof", "PROFILE seen WHERE EXISTS d (d.a = a AND d.n < n);\nPROFILE one WHERE EXISTS d (d.b = 1);\n")
+    write("earlier.ndjson", '{"a": 1, "n": 2}\n{"a": 1, "n": 3}\n')
+    assert "as with 1,000,000 earlier documents:" in profilec("explain", "joins.prof").out
+    run = profilec("explain", "joins.prof", "--join-documents", "earlier.ndjson")
+    assert "with 2 earlier documents:" in run.out
+    assert "\n  key-partitioned" not in run.out
+    assert "(rejected: walk of a group " in run.out
+    assert "1 profile cannot match yet\n  one\n" in run.out
+    facts = json.loads(profilec("explain", "joins.prof", "--join-documents", "earlier.ndjson", "--format", "json").out)
+    assert facts["documents"] == 2
+    assert facts["prefilter"] == {"constraints": 3, "joins_replaced": 1, "cannot_match": ["one"]}
+    (asked,) = facts["join_rows"][0]["asked_by"]
+    assert asked["way"] == "key-partitioned sorted probe"
+    assert asked["ns"] <= min(other["ns"] for other in asked["rejected"])
+
+
+def test_a_broken_line_of_earlier_documents_is_a_finding(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("earlier.ndjson", '{"a": 1}\n{"a":\n')
+    run = profilec("explain", profiles, "--join-documents", "earlier.ndjson")
+    assert (run.status, "earlier.ndjson:2" in run.err, "Plan for 2 profiles" in run.out) == (1, True, True)
+
+
+@pytest.mark.parametrize("value", ["False", "false"])
+def test_the_prefilter_is_switched_off(profilec: Runs, write: Writes, value: str) -> None:
+    write("joins.prof", "PROFILE seen WHERE EXISTS d (d.a = a);\n")
+    assert "pre-filter" not in profilec("explain", "joins.prof", "-o", f"prefilter={value}").out
