@@ -95,6 +95,14 @@ class Literals:
         holds: NDArray[np.bool_] = truths[..., self._used_join] == self._used_want
         return holds
 
+    def held(self, truths: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Documents, and for each the places in `used` of the literals that hold. `truths`: a row for each document."""
+        if len(self.used) == 1:  # PERF: a column is read in a fifth of the time
+            documents = np.flatnonzero(truths[:, self._used_join.item()] == self._used_want.item())
+            return documents, np.zeros_like(documents)
+        documents, places = np.nonzero(self.holding(truths))
+        return documents, places
+
     def filed(self, places: NDArray[np.int64], owners: NDArray[np.int64]) -> tuple[NDArray[np.int64], Int32]:
         """The entries filed under the literals at some places of `used`, each with the owner of its literal."""
         if self._files_one:  # PERF: mostly so in small sets

@@ -6,7 +6,7 @@
 In: how many rows the join table has, how many documents the store, and what came of earlier documents. Out: the order
 that is expected to cost less. j' (rows that survivors need, and how many survive) and k' (entries whose joins hold)
 cannot be known before the document; they are what the order saw when it was last tried, and it is tried again
-after twice as many documents, or when the store has grown fourfold.
+after four times as many documents, or when the store has grown fourfold.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class PhaseOrder:
         self._n_rows = n_rows
         self._n_literals = n_literals
         self._n_asked = 0
+        self._next_trial = 2
         self._size = 0
         self.survivors = n_entries / 100
         """Entries that survive the constant phase, and the rows that these need; entries whose joins hold."""
@@ -57,11 +58,12 @@ class PhaseOrder:
         if self._forced is not None:
             return self._forced
         if n_documents > 4 * self._size:
-            self._size, self._n_asked = max(n_documents, 1), 0
+            self._size, self._n_asked, self._next_trial = max(n_documents, 1), 0, 2
         self._n_asked += 1
         costs = self.costs(n_documents, n_rows)
         best = min(costs, key=costs.__getitem__)
-        if self._n_asked.bit_count() == 1 and self._n_asked > 1:  # time to try the other one
+        if self._n_asked == self._next_trial:
+            self._next_trial *= 4
             return PHASE_ORDERS[1 - PHASE_ORDERS.index(best)]
         return best
 

@@ -154,7 +154,7 @@ class BatchAnswers:
         """Documents, and for each the entries that ask joins alone, all of whose joins hold."""
         self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
-        documents, places = np.nonzero(literals.holding(self._truths))
+        documents, places = literals.held(self._truths)
         documents, entries = literals.filed(places, documents)
         if len(literals.unfiled):
             every = np.repeat(np.arange(self._new.n), len(literals.unfiled))
