@@ -62,7 +62,7 @@ def explain(
     for id_ in ids or []:
         if id_ not in profile_set:
             terminal.stop(_unknown(id_, profile_set.ids))
-    n_malformed = _load_history(profile_set, join_documents or [])
+    n_malformed = _load_history(profile_set, join_documents) if join_documents else 0
     if why is not None:
         n_malformed += _print_why(profile_set, ids or profile_set.ids, why, format_)
         raise typer.Exit(terminal.FINDINGS if n_malformed else terminal.CLEAN)

@@ -210,7 +210,7 @@ def _constant(stack: list[Any], instruction: Instruction, scope: _Scope) -> None
 
 
 def _call(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
-    stack.append(call(instruction[1], _pop(stack, instruction[2])))
+    stack.append(call(instruction[1], popped(stack, instruction[2])))
 
 
 def _cast(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
@@ -228,7 +228,7 @@ def _order(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
 
 
 def _in(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
-    options = _pop(stack, instruction[1])
+    options = popped(stack, instruction[1])
     item = stack.pop()
     stack.append(truth_or([compare("=", item, option) for option in options]))
 
@@ -273,11 +273,11 @@ def _not(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
 
 
 def _and(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
-    stack.append(truth_and(_pop(stack, instruction[1])))
+    stack.append(truth_and(popped(stack, instruction[1])))
 
 
 def _or(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
-    stack.append(truth_or(_pop(stack, instruction[1])))
+    stack.append(truth_or(popped(stack, instruction[1])))
 
 
 def _some(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
@@ -302,7 +302,7 @@ def _join(stack: list[Any], instruction: Instruction, scope: _Scope) -> None:
     stack.append(decide(instruction[1], scope.document, scope.store))
 
 
-def _pop(stack: list[Any], n: int) -> list[Any]:
+def popped(stack: list[Any], n: int) -> list[Any]:
     """The top n items, in the order they were pushed; n may be 0."""
     cut = len(stack) - n
     items = stack[cut:]

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from profilec.runtime.image import Int32
+from profilec.runtime.indexes.endpoints import distinct
 
 MAX_REPETITION = 4
 _KEPT_ENTRIES = 16_000_000
@@ -50,7 +51,7 @@ class IntervalIndex:
         self.constrained = bitmap(entries)
         """The entries that have a test on the slot at all."""
         owner = np.repeat(entries, np.diff(off))
-        cuts = np.unique(np.concatenate((low, high + 1)))
+        cuts = distinct(low, high + 1)
         # PERF: bisect on a memoryview takes a tenth of the time that np.searchsorted takes for one rank.
         self._cuts = cuts.astype(np.int32).data
         first = np.searchsorted(cuts, low)

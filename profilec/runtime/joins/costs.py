@@ -110,14 +110,13 @@ def ways_of(conjunction: Conjunction, sizes: Sizes) -> list[Way]:
 def cost(name: str, sizes: Sizes) -> float:
     """What a way costs, in ns."""
     unit, n, n_last = UNITS, sizes.n_comparisons, sizes.n_last
-    match name:
-        case "sorted probe":
-            return unit.probe + unit.descent * math.log2(sizes.n_documents + 1)
-        case "document bit sets":
-            return n * (unit.bits + sizes.n_documents * unit.bit)
-        case "walk of a group":
-            return unit.probe + min(sizes.n_in_group, n_last) * (unit.step + n * unit.test + sizes.has_rest * unit.run)
-        case "scan of columns":
-            rest = 0.0 if not sizes.has_rest else unit.estimate if sizes.is_estimated else unit.run
-            return unit.scan + n_last * ((n + 1) * unit.cell + rest)
+    if name == SORTED:
+        return unit.probe + unit.descent * math.log2(sizes.n_documents + 1)
+    if name == BITS:
+        return n * (unit.bits + sizes.n_documents * unit.bit)
+    if name == WALK:
+        return unit.probe + min(sizes.n_in_group, n_last) * (unit.step + n * unit.test + sizes.has_rest * unit.run)
+    if name == SCAN:
+        rest = 0.0 if not sizes.has_rest else unit.estimate if sizes.is_estimated else unit.run
+        return unit.scan + n_last * ((n + 1) * unit.cell + rest)
     return unit.probe

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.program import Document, Program, run
+from profilec.runtime.program import Document, Program, popped, run
 from profilec.runtime.store.columns import Column
 from profilec.runtime.store.documents import DocumentStore
-from profilec.runtime.store.order_keys import order_key64
+from profilec.runtime.store.order_keys import doubles_of_keys, order_key64
 from profilec.values.compare import sign_satisfies, truth_and, truth_not, truth_or
 from profilec.values.kinds import Kind, Truth, Value
 
@@ -81,10 +81,10 @@ class Estimate:
                         stack.append(_of_value(instruction[1]))
                     case "call":
                         _, name, n = instruction
-                        operands = [_widened(number) for number in _pop(stack, n)]
+                        operands = [_widened(number) for number in popped(stack, n)]
                         stack.append(_checked(_CALLS[name](*operands)))
                     case "compare":
-                        left, right = _pop(stack, 2)
+                        left, right = popped(stack, 2)
                         stack.append(_compared(instruction[1], left, right))
                     case "is_null":
                         stack.append(_null_set(stack.pop()))
@@ -95,7 +95,7 @@ class Estimate:
                     case "literal":
                         stack.append(_OF_TRUTH[instruction[1]])
                     case _:
-                        stack.append(_all_of(instruction[0], _pop(stack, instruction[1])))
+                        stack.append(_all_of(instruction[0], popped(stack, instruction[1])))
         sets = np.empty(stop - start, np.uint8)
         sets[:] = stack.pop()
         return sets
@@ -121,8 +121,7 @@ class _OldNumbers:
         column = self._column
         n_known, n = len(self._of_code), len(column.values)
         if n_known < n:
-            keys = column.keys.array[n_known:n]
-            more = np.where(keys >= 0, keys, keys ^ np.int64(2**63 - 1)).view(np.float64)
+            more = doubles_of_keys(column.keys.array[n_known:n])
             is_known = (column.kinds.array[n_known:n] == Kind.NUMBER) & column.is_exact.array[n_known:n]
             for place in np.flatnonzero(~column.is_exact.array[n_known:n]).tolist():
                 is_known[place] = type(column.values[n_known + place]) is int
@@ -232,13 +231,6 @@ def _all_of(word: str, sets: list[_Sets]) -> _Sets:
     for own in sets:
         result = table[result, own]
     return result
-
-
-def _pop(stack: list[Any], n: int) -> list[Any]:
-    cut = len(stack) - n
-    items = stack[cut:]
-    del stack[cut:]
-    return items
 
 
 def _table(of: Callable[..., Truth], n: int) -> NDArray[np.uint8]:

@@ -146,9 +146,9 @@ class _Constraints:
         places = [place_of[term] for term in terms.tolist()]
         for conjunction, constants in zip(conjunctions, row.constants, strict=True):
             asked = [*conjunction.keys, *conjunction.comparisons]
-            if not _asks_one_thing(conjunction):
-                replaced[:] = False
-            if not some and (row.question.last is not None or not _asks_one_thing(conjunction)):
+            asks_one_thing = _asks_one_thing(conjunction)
+            replaced &= asks_one_thing
+            if not some and (row.question.last is not None or not asks_one_thing):
                 continue
             constant_at = {id(one): at for at, one in enumerate(with_constant(conjunction))}
             for one in asked:

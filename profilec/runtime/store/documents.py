@@ -211,7 +211,7 @@ class DocumentStore(Sequence[Document]):
         """
         from profilec.runtime.store.arrow_table import table_of
 
-        return table_of(list(self))
+        return table_of(list(self.snapshot()))
 
     @contextmanager
     def reading(self) -> Iterator[DocumentStore]:
@@ -245,8 +245,7 @@ class DocumentStore(Sequence[Document]):
             return found
         numbers = np.searchsorted(self._starts, serials, side="right") - 1
         cuts = np.flatnonzero(np.diff(numbers)) + 1
-        for part in np.split(serials, cuts):
-            number = bisect_right(self._starts, int(part[0])) - 1
+        for part, number in zip(np.split(serials, cuts), numbers[[0, *cuts]].tolist(), strict=True):
             found += self._chunks[number].rows_at(part - self._starts[number], names)
         return found
 

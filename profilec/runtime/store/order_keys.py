@@ -60,13 +60,27 @@ def order_key64(value: Value) -> OrderKey:
 def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The keys of many numbers, and whether each is exact."""
     nearest = np.add(words, 0.0, dtype=np.float64)  # + 0.0: as in `_of_number`
-    bits = nearest.view(np.int64)
-    keys = bits >> 63
-    keys &= _LAST
-    keys ^= bits
+    keys = _turned(nearest.view(np.int64))
     if words.dtype.kind == "f":
         return keys, np.ones(len(words), np.bool_)
     return keys, (words >= -_WHOLE) & (words <= _WHOLE)
+
+
+def doubles_of_keys(keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The doubles that keys of numbers are the bits of.
+
+    >>> doubles_of_keys(order_keys_of_words(np.array([2.5, -1.0]))[0]).tolist()
+    [2.5, -1.0]
+    """
+    return _turned(keys).view(np.float64)
+
+
+def _turned(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bits of doubles as integers of the same order, and back."""
+    turned = bits >> 63
+    turned &= _LAST
+    turned ^= bits
+    return turned
 
 
 def _of_number(value: int | float | Decimal) -> tuple[int, bool]:
