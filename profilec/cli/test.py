@@ -56,13 +56,15 @@ def test(
     terminal.expect_choice("--format", format_, _FORMATS)
     profile_set, findings = load(paths, skip_errors=True, options=read_options(option or []))
     cases = [_Case(id_, example) for id_ in profile_set.ids for example in profile_set.examples(id_)]
-    passed = _run(profile_set, cases)
+    passed, refused = _run(profile_set, cases)
 
     broken = findings.n_errors
     results = []
-    for case, good in zip(cases, passed, strict=True):
-        if not good:
-            findings(_diagnostic(case, profile_set))
+    for number, (case, good) in enumerate(zip(cases, passed, strict=True)):
+        if number in refused:
+            findings(_diagnostic(case, profile_set, "PC403", f"GIVEN, {refused[number]}"))
+        elif not good:
+            findings(_failure(case, profile_set))
             terminal.say(indent(_why(profile_set, case), "  "))
         results.append(
             {"profile": case.profile, "example": case.example.kind, "line": case.example.line, "passed": good}
@@ -78,31 +80,47 @@ def test(
     raise typer.Exit(terminal.ERROR if broken else findings.status())
 
 
-def _run(profile_set: ProfileSet, cases: Sequence[_Case]) -> list[bool]:
-    """Whether each case holds. Cases with the same earlier documents are matched as one batch."""
+def _run(profile_set: ProfileSet, cases: Sequence[_Case]) -> tuple[list[bool], dict[int, str]]:
+    """Whether each case holds, and why those were not asked whose earlier documents no store keeps.
+
+    Cases with the same earlier documents are matched as one batch.
+    """
+    from profilec.values.kinds import DocumentError
+
     groups: dict[str, list[int]] = {}
     for number, case in enumerate(cases):
         groups.setdefault(repr(case.example.given), []).append(number)
-    passed = [False] * len(cases)
+    passed, refused = [False] * len(cases), {}
     for numbers in groups.values():
         given = cases[numbers[0]].example.given
-        profile_set.documents.extend(given)
+        try:
+            profile_set.documents.extend(given, partial=True)
+        except DocumentError as error:
+            refused.update(dict.fromkeys(numbers, str(error)))
+            continue
         batch = profile_set.match_batch([cases[number].example.document for number in numbers])
         profile_set.documents.delete(range(len(given)))
         for row, number in enumerate(numbers):
             passed[number] = cases[number].holds(batch[row])
-    return passed
+    return passed, refused
 
 
 def _why(profile_set: ProfileSet, case: _Case) -> str:
-    profile_set.documents.extend(case.example.given)
+    profile_set.documents.extend(case.example.given, partial=True)
     why = str(profile_set.why(case.example.document, case.profile))
     profile_set.documents.delete(range(len(case.example.given)))
     return why
 
 
-def _diagnostic(case: _Case, profile_set: ProfileSet) -> Diagnostic:
-    """What is wrong with an example that fails, and where it stands."""
+def _failure(case: _Case, profile_set: ProfileSet) -> Diagnostic:
+    """What is wrong with an example that does not hold."""
+    if case.example.kind == "ACCEPTS":
+        return _diagnostic(case, profile_set, "PC401", f"the profile {case.profile!r} does not match this document")
+    return _diagnostic(case, profile_set, "PC402", f"the profile {case.profile!r} matches this document")
+
+
+def _diagnostic(case: _Case, profile_set: ProfileSet, code: str, message: str) -> Diagnostic:
+    """What there is to say of an example, at the place where it stands."""
     from profilec.grammar.diagnostics import Diagnostic
 
     example = case.example
@@ -110,11 +128,6 @@ def _diagnostic(case: _Case, profile_set: ProfileSet) -> Diagnostic:
     line = None
     if file is not None and example.line is not None:
         line = _line_of(Path(file), example.line)
-    code, message = (
-        ("PC401", f"the profile {case.profile!r} does not match this document")
-        if example.kind == "ACCEPTS"
-        else ("PC402", f"the profile {case.profile!r} matches this document")
-    )
     return Diagnostic(
         code,
         "error",

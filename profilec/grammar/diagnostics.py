@@ -75,6 +75,7 @@ CODES: dict[str, str] = {
     # PC4xx: examples
     "PC401": "a document of ACCEPTS that the profile does not match",
     "PC402": "a document of REJECTS that the profile matches",
+    "PC403": "a document of GIVEN that contradicts SCHEMA",
     # PC5xx: SQL
     "PC501": "SQL that cannot be read",
     "PC502": "SQL that the language cannot say",

@@ -37,7 +37,7 @@ MANY = 100
 class Case:
     """`truths[d][p]` is the truth of profile p for document d. `schema` is the inside of a SCHEMA statement.
 
-    `earlier`, `changes` and `processed`: the store (see `history.py`).
+    `earlier`, `changes` and `processed`: the store (see `history.py`). `refused`: what it must not keep.
     """
 
     profiles: Sequence[str]
@@ -52,6 +52,7 @@ class Case:
     forms: tuple[str, ...] = FORMS
     changes: Sequence[Change] = ()
     processed: int = 0
+    refused: Sequence[Document] = ()
 
 
 @dataclass
@@ -132,6 +133,7 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
     elif case.style % 7 == 6:
         profiles, matcher = pickle.loads(pickle.dumps(profiles)), f"{matcher}, pickled"
     _extend(profiles, case.earlier, case)
+    _expect_refusal(profiles, case)
     for span in spans(case):
         for change in span.changes:
             profiles.documents.delete(positions(change, len(profiles.documents)))
@@ -148,6 +150,17 @@ def _extend(profiles: profilec.ProfileSet, documents: Sequence[Document], case: 
     elif documents:
         as_columns = (None, arrow_table, pandas_frame)[case.style % 3] if case.tabular else None
         profiles.documents.extend(as_columns(documents, case.style) if as_columns else list(documents))
+
+
+def _expect_refusal(profiles: profilec.ProfileSet, case: Case) -> None:
+    """The store keeps none of these, nor any that comes with one; all later answers are without them."""
+    for document in case.refused:
+        for documents in ([document], [*case.earlier[:1], document, {}]):
+            try:
+                _extend(profiles, documents, case)
+            except profilec.DocumentError:
+                continue
+            raise AssertionError(f"kept against SCHEMA: {document}")
 
 
 def _check_span(case: Case, span: Span, profiles: profilec.ProfileSet, matcher: str, explained: bool) -> None:

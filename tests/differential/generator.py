@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from aim import aim
+from declared import with_store_kept
 from hypothesis import strategies as st
 from pools import (
     ALL_NUMBERS,
@@ -487,7 +488,7 @@ def make_world(number: Number, focus: str | None = None) -> World:
         earlier += tuple(maker.document(constants) for _ in range(maker.number(0, 5)))
     if not maker.sql:
         conditions = aim(conditions, documents, TYPES if maker.schema else None, style)
-    return World(
+    world = World(
         conditions,
         documents,
         earlier,
@@ -497,6 +498,7 @@ def make_world(number: Number, focus: str | None = None) -> World:
         half if rules == "half" else rules,
         style,
     )
+    return with_store_kept(world)
 
 
 @st.composite

@@ -15,6 +15,7 @@ import random
 from decimal import Decimal
 from typing import Any
 
+from declared import with_store_kept
 from generator import OPERATORS, Maker, Number, constants_of
 from hypothesis import strategies as st
 from pools import BIG, CASED, DAYS, MOMENTS, ODD_KINDS, TEXTS
@@ -356,7 +357,7 @@ def make_join_world(number: Number, sizes: tuple[int, ...] = SIZES) -> World:
     changes = tuple(maker.change(maker.number(0, len(documents) - 1), constants) for _ in range(maker.number(0, 3)))
     rules = maker.pick(("all", "none", maker.number(0, 2**16)))
     style, processed = maker.number(0, 2**16), maker.pick((0, 0, 1, 3))
-    return World(
+    world = World(
         conditions,
         documents,
         earlier,
@@ -368,6 +369,7 @@ def make_join_world(number: Number, sizes: tuple[int, ...] = SIZES) -> World:
         changes,
         min(processed, len(documents)),
     )
+    return with_store_kept(world)
 
 
 def join_worlds() -> st.SearchStrategy[World]:

@@ -27,24 +27,29 @@ MANY = 10
 def reduced(case: Case, world: World) -> Case:
     """The smallest case that is found in time."""
     limit = time.monotonic() + SECONDS
+    how = failure_of(case)
 
     def in_time(_: object) -> bool:
         return time.monotonic() < limit
 
-    found = next((small for small in _first(case, world) if fails(small.case())), None)
+    def is_alike(small: _Part) -> bool:
+        return failure_of(small.case()) is how
+
+    found = next(filter(is_alike, _first(case, world)), None)
     if found is None:
         return case
-    while smaller := next((small for small in takewhile(in_time, found.smaller()) if fails(small.case())), None):
+    while smaller := next(filter(is_alike, takewhile(in_time, found.smaller())), None):
         found = smaller
     return found.case()
 
 
-def fails(case: Case) -> bool:
+def failure_of(case: Case) -> type[Exception] | None:
+    """What is raised: a smaller case that fails otherwise, since a document is no longer kept, is another case."""
     try:
         check(case, explained=True)
-    except Exception:  # a wrong answer, or none
-        return True
-    return False
+    except Exception as failure:  # a wrong answer, or none
+        return type(failure)
+    return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +66,7 @@ class _Part:
             self.whole,
             profiles=[self.whole.profiles[place] for place in self.places],
             truths=judge.judged(world, TYPES if world.schema else None),
-            **{name: getattr(world, name) for name in ("documents", "earlier", "changes", "processed")},
+            **{name: getattr(world, name) for name in ("documents", "earlier", "changes", "processed", "refused")},
         )
 
     def having(self, **parts: Any) -> _Part:
@@ -101,7 +106,7 @@ def _first(case: Case, world: World) -> Iterator[_Part]:
     alone = [whole.of([place]) for place in whole.places]
     for span in spans(case):
         for document in span.documents:
-            now = {"documents": (document,), "earlier": tuple(span.store), "changes": (), "processed": 0}
+            now = {"documents": (document,), "earlier": tuple(span.store), "changes": (), "processed": 0, "refused": ()}
             yield from (part.having(**now) for part in alone)
     yield from alone
     yield whole

@@ -73,6 +73,7 @@ def save(case: Case, found: str, folder: Path = FOLDER) -> Path:
             for change in case.changes
         ],
         "processed": case.processed,
+        "refused": to_json(case.refused),
     }
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     path = folder / f"differential_{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
@@ -97,4 +98,5 @@ def load(path: Path) -> Case:
             for change in content.get("changes", ())
         ],
         processed=content.get("processed", 0),
+        refused=tuple(from_json(content.get("refused", []))),
     )

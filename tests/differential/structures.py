@@ -238,6 +238,7 @@ class World:
     too, or None. `rules`: which normalization rules run, a number from which a half is drawn, or
     "all" or "none". `style`: a number from which spellings, matcher and table types are drawn.
     `processed`: so many of the last documents join the store after their match (see `history.py`).
+    `refused`: documents that the store does not keep (see `declared.py`).
     """
 
     conditions: tuple[Condition, ...]
@@ -250,6 +251,7 @@ class World:
     style: int
     changes: tuple[Change, ...] = ()
     processed: int = 0
+    refused: tuple[Document, ...] = ()
 
 
 def walk(structure: object) -> Iterator[Any]:

@@ -53,6 +53,7 @@ def judged(world: World) -> Case:
         FORMS if world.style % 3 == 0 else FORMS[:2],
         world.changes,
         world.processed,
+        world.refused,
     )
 
 

@@ -751,3 +751,12 @@ def test_a_store_that_keeps_wrongly_is_noticed(asked: str, broken: str, monkeypa
     assert wrong_about(asked, replace(case, truths=truths))
     monkeypatch.undo()
     check(replace(case, truths=truths), explained=True)
+
+
+@pytest.mark.parametrize("broken", ["expect_declared", "expect_all_declared"])
+def test_a_store_that_does_not_look_at_the_schema_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(["price = 1"], [{}], [[None]], [{}], "price INTEGER", refused=[{"price": "1"}])
+    check(case)
+    monkeypatch.setattr(f"profilec.runtime.store.documents.{broken}", lambda *given: None)
+    with pytest.raises(AssertionError, match="kept against SCHEMA"):
+        check(case)

@@ -173,7 +173,7 @@ def test_a_set_reads_times_as_its_schema_does_and_keeps_its_bounds_when_pickled(
     assert found == [[], ["again"], [], ["again"]]
     profiles.documents.delete([0, 1])
     for living in (profiles, pickle.loads(pickle.dumps(profiles))):
-        with pytest.raises(DocumentError, match="a string, not a date or timestamp, and no ISO text of one"):
+        with pytest.raises(DocumentError, match="attribute 'at' is TIMESTAMP in SCHEMA, and is 'noon', a string"):
             living.process({"x": "b", "at": "noon"})
         with pytest.raises(DocumentError, match="2024-01-01 00:00:00 is more than 1 day before 2024-01-02 00:00:01"):
             living.process({"x": "b", "at": "2024-01-01T00:00"})

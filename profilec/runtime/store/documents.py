@@ -28,6 +28,7 @@ from profilec.runtime.program import Document, Program, identity, run
 from profilec.runtime.store.chunks import Chunk, RowChunk
 from profilec.runtime.store.columns import Column
 from profilec.runtime.store.copies import chunk_of, copied
+from profilec.runtime.store.declared import all_optional, expect_all_declared, expect_declared
 from profilec.runtime.store.groups import GroupIndex
 from profilec.runtime.store.growing import Growing
 from profilec.runtime.store.retention import Ages, Retention, read_retention
@@ -45,7 +46,7 @@ _DEAD = 65_536
 
 class DocumentStore(Sequence[Document]):
     """Earlier documents, oldest first. `schema`: what is declared of them, one or none, which is read when it is asked
-    for; documents are not checked against it.
+    for; a document that contradicts it is refused.
 
     >>> store = DocumentStore()
     >>> store.add({"isbn": "1"})
@@ -115,6 +116,11 @@ class DocumentStore(Sequence[Document]):
         with self._held():
             return self._documents()
 
+    def _declared(self) -> Schema | None:
+        if not isinstance(self._schema, tuple):  # what is read from a file when it is asked for
+            self._schema = tuple(self._schema)
+        return self._schema[0] if self._schema else None
+
     def _documents(self) -> list[Document]:
         found: list[Document] = []
         for start, chunk in zip(self._starts, self._chunks, strict=True):
@@ -127,9 +133,13 @@ class DocumentStore(Sequence[Document]):
         """Adds one document, as the newest; what `retain` keeps no longer goes.
 
         Raises:
-            DocumentError: it is no mapping, or holds a value of no kind; or by `retain` it has no age, or is too old.
+            DocumentError: it is no mapping, holds a value of no kind, or contradicts SCHEMA; or by `retain` it has no
+                age, or is too old.
         """
         ours = copied(document)
+        declared = self._declared()
+        if declared is not None:
+            expect_declared(ours, declared)
         with self._held():
             ages = self._whole_ages()
             time = None if ages is None else ages.admit(run(self._retention.time, {}, ours))
@@ -143,16 +153,20 @@ class DocumentStore(Sequence[Document]):
                         self._chunks[-1] = SealedChunk(last.documents)
                     self._append(RowChunk([ours]))
 
-    def extend(self, documents: Any) -> None:
+    def extend(self, documents: Any, *, partial: bool = False) -> None:
         """Adds documents (an iterable of mappings, an Arrow table or record batch, a pandas frame), or none of them.
 
-        What `retain` keeps no longer goes, as if they had been added one after another.
+        What `retain` keeps no longer goes, as if they had been added one after another. `partial`: the documents tell
+        only what matters, as those of a test do, and may lack what is NOT NULL.
 
         Raises:
             DocumentError: one of them is refused, as by `add`; the message says which, counting from 0.
         """
         chunk = chunk_of(documents)
         if len(chunk):
+            declared = self._declared()
+            if declared is not None:
+                expect_all_declared(chunk, all_optional(declared) if partial else declared)
             with self._held():
                 ages = self._whole_ages()
                 times = () if ages is None else ages.admit_all(chunk.values(self._retention.time))
@@ -195,7 +209,7 @@ class DocumentStore(Sequence[Document]):
         >>> [document["n"] for document in store]
         [3, 4]
         """
-        retention = read_retention(max_documents, max_age, age_of, next(iter(self._schema), None))
+        retention = read_retention(max_documents, max_age, age_of, self._declared())
         with self._held():
             ages = None if retention.max_age is None else Ages(retention)
             if ages is not None:
