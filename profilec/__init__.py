@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from profilec.grammar.diagnostics import Diagnostic, ProfileError
     from profilec.planner.normal_forms import NormalFormTooLarge
+    from profilec.planner.statistics import Statistics, StatisticsError
     from profilec.profileset import Profile, ProfileSet, compile, load
     from profilec.runtime.batch import MatchBatch
     from profilec.runtime.imagefile.container import ImageError
@@ -40,6 +41,8 @@ _HOME = {
     "ProfileError": "profilec.grammar.diagnostics",
     "ProfileSet": "profilec.profileset",
     "Schema": "profilec.values.types",
+    "Statistics": "profilec.planner.statistics",
+    "StatisticsError": "profilec.planner.statistics",
     "compile": "profilec.profileset",
     "load": "profilec.profileset",
     "verify": "profilec.saved_set",
@@ -60,6 +63,8 @@ __all__ = [
     "ProfileError",
     "ProfileSet",
     "Schema",
+    "Statistics",
+    "StatisticsError",
     "compile",
     "load",
     "verify",

@@ -12,8 +12,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import Example, ProfileStatement
@@ -23,14 +27,15 @@ from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
 from profilec.planner.sources import Source
+from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
 from profilec.profile_table import Place, PlacesInMaking, ProfileTable
 from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
+from profilec.runtime.columns import n_rows_of, rows_at
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
-from profilec.runtime.presence import presence
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.locks import new_lock
@@ -71,8 +76,9 @@ def compile(
         schema: the documents' attributes: text as in a SCHEMA statement, a mapping of name to type,
             a pyarrow schema, or a `Schema`. SCHEMA statements of the source add to it.
         options: see the README; a choice that the planner would make otherwise can be forced here.
-        statistics: a sample of the documents to come, as `match_batch` takes them, from which the planner learns how
-            often these have each attribute. Without it, what profiles ask for must do.
+        statistics: what is known of the documents to come, from which the planner learns how selective each
+            predicate is: `Statistics`, the `pathlib.Path` of a file of them, or documents as `match_batch` takes them.
+            Without, what profiles ask for must do.
         calibration: for the cost-based planner that is to come; nothing reads it yet.
         on_error: "raise", or "skip" to compile the good profiles and keep the diagnostics of the others.
         progress: called now and then with the characters of the texts compiled so far, and in all.
@@ -80,6 +86,7 @@ def compile(
     Raises:
         ProfileError: some profile has an error; `.diagnostics` has all of them, warnings included.
         DocumentError: a document of `statistics` is none.
+        StatisticsError: a file of statistics has none.
         ValueError, TypeError: the arguments make no sense.
 
     >>> profiles = compile("PROFILE cheap WHERE price < 10;")
@@ -92,8 +99,7 @@ def compile(
         if isinstance(path, Path) and is_image(path):
             raise ValueError(f"{path} is an image, compiled already; profilec.load reads it")
     chosen = Options.read(options)
-    if statistics is not None:
-        expect_documents(statistics)
+    known_documents = None if statistics is None else _read_statistics(statistics)
     diagnostics: list[Diagnostic] = []
     opened = Source(source, diagnostics.append)
     known = opened.schema(_read_schema(schema, diagnostics))
@@ -106,7 +112,7 @@ def compile(
     diagnostics[:] = opened.in_order(diagnostics)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
-    return compiled.finish(statistics)
+    return compiled.finish(known_documents)
 
 
 _STRIDE = 5_000
@@ -165,7 +171,7 @@ class _Compilation:
         if statement.examples:
             self.examples[ordinal] = statement.examples
 
-    def finish(self, sample: Any) -> ProfileSet:
+    def finish(self, statistics: Statistics | None) -> ProfileSet:
         table = ProfileTable(
             Strings(list(self.ids)),
             Strings(self.wheres),
@@ -175,12 +181,14 @@ class _Compilation:
             self.comments,
             self.examples,
         )
-        image = self.builder.build()
+        image, expected, _ = self.builder.build(None if statistics is None else statistics.sample)
         schema = () if self.schema is None else (self.schema,)
         plan = plan_of(image, self.options)
         parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
         is_small = self.options.leaves_matcher and image.n_entries <= FEW_ENTRIES
-        return ProfileSet(parts if is_small and sample is None else _with_tree(parts, sample))
+        if is_small and not expected.n_sampled:
+            return ProfileSet(parts)
+        return ProfileSet(_with_tree(parts, expected.presence if expected.n_sampled else None))
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
@@ -210,13 +218,12 @@ FEW_DOCUMENTS = 1_000
 takes longer to load than that. After so many documents it is loaded, and a tree that is not there is made."""
 
 
-def _with_tree(parts: SetParts, sample: Any = None) -> SetParts:
-    """The parts with a tree in the image, where the plan wants one that is not there. `sample`: documents."""
+def _with_tree(parts: SetParts, presence: NDArray[np.float64] | None = None) -> SetParts:
+    """The parts with a tree in the image, where the plan wants one that is not there. `presence`: see `bulk_load`."""
     matcher, _, leaves = parts.plan.matcher.partition(":")
     if matcher != "betree" or parts.image.tree is not None:
         return parts
-    shares = None if sample is None else presence(parts.image, sample)
-    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", shares))
+    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", presence))
 
 
 class ProfileSet:
@@ -460,6 +467,20 @@ def load(path: str | os.PathLike[str]) -> ProfileSet:
         OSError: it cannot be read.
     """
     return ProfileSet(read_set(ImageFile.open(path)))
+
+
+def _read_statistics(given: Any) -> Statistics:
+    if isinstance(given, Statistics):
+        return given
+    if isinstance(given, Path):
+        return Statistics.load(given)
+    expect_documents(given)
+    n_rows = n_rows_of(given)
+    if n_rows is None:
+        return Statistics.of(given)
+    statistics = Statistics()
+    statistics.extend(n_rows, partial(rows_at, given))
+    return statistics
 
 
 def _is_point(semantics: str) -> bool:

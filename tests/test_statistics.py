@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import profilec
 from profilec.cli.app import app
-from profilec.runtime.presence import presence
+from profilec.runtime.sampled import encode_sample
 from profilec.values.kinds import DocumentError
 
 PAIRS = {f"p{number}": f"a = {number % 50} AND b = {number // 60}" for number in range(3_000)}
@@ -62,12 +62,11 @@ def test_how_often_documents_have_an_attribute() -> None:
     documents = [{"a": 1, "b": "axe"}, {"a": None, "b": "bed"}, {"a": 5}, {}]
     names = [slot.name for slot in image.slots]
     for sample in (documents, iter(documents), pa.Table.from_pylist(documents)):
-        found = presence(image, sample)
-        assert found is not None
+        found = encode_sample(image, sample).presence(len(image.n_ranks))
         shares = dict(zip(names, found, strict=False))
         assert (shares["a"], shares["b"]) == (0.5, 0.5)
         assert list(found[len(names) :]) == [0.25]  # of the pattern
-    assert presence(image, []) is None
+    assert encode_sample(image, []).n == 0
 
 
 def test_a_sample_that_is_none_is_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from profilec.cli import check, compile, explain, export, fmt, import_, match, terminal, test, verify, warmup
+from profilec.cli import check, compile, explain, export, fmt, import_, match, stats, terminal, test, verify, warmup
 
 app = typer.Typer(
     name="profilec",
@@ -26,6 +26,7 @@ app.command("fmt")(fmt.fmt)
 app.command("test")(test.test)
 app.command("match")(match.match)
 app.command("explain")(explain.explain)
+app.command("stats")(stats.stats)
 app.command("compile")(compile.compile_)
 app.command("verify")(verify.verify)
 app.command("warmup")(warmup.warmup)

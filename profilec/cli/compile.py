@@ -39,8 +39,8 @@ def compile_(
         list[str] | None,
         typer.Option(
             "--statistics",
-            metavar="DOCS",
-            help="A sample of the documents to come, for the planner; the first 10,000 are read. May be repeated.",
+            metavar="FILE",
+            help="Documents like those to come, or what `profilec stats` wrote of them; may be repeated.",
         ),
     ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
@@ -62,7 +62,7 @@ def compile_(
     ] = "text",
 ) -> None:
     """Compile profiles into an image, a file that loads in milliseconds."""
-    from profilec.cli.load import files_or_stop, load, read_options, sample_or_stop, schema_or_stop
+    from profilec.cli.load import files_or_stop, load, read_options, schema_or_stop, statistics_or_stop
     from profilec.runtime.imagefile.container import ImageFile
     from profilec.saved_set import report
 
@@ -74,8 +74,8 @@ def compile_(
     _expect_no_loss(output, [*sources, *files_or_stop(schema or ()), *map(Path, statistics or ())])
     declared = schema_or_stop(schema, terminal.Findings()) if schema else None
     options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
-    sample = sample_or_stop(statistics, declared) if statistics else None
-    profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared, statistics=sample)
+    known = statistics_or_stop(statistics, declared) if statistics else None
+    profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared, statistics=known)
     if output == _STDOUT:
         profile_set.save(sys.stdout.buffer)
         raise typer.Exit(FINDINGS if findings.n_errors else CLEAN)

@@ -6,7 +6,7 @@ In: files of profiles, which are compiled, or one image, which is loaded. Out: t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from profilec.cli.sources import SourceError, find_files, holds_image, names_ima
 
 if TYPE_CHECKING:
     from profilec.cli.documents.formats import Input
+    from profilec.planner.statistics import Statistics
     from profilec.profileset import ProfileSet
     from profilec.values.types import Schema
 
@@ -70,24 +71,14 @@ def load_history(profile_set: ProfileSet, paths: Sequence[str], options: Input) 
     options.tally.n_records = 0  # documents are numbered from the first that is matched
 
 
-def sample_or_stop(paths: Sequence[str], schema: Schema | None) -> list[Mapping[str, Any]]:
-    """The first documents of files, for the planner."""
+def statistics_or_stop(paths: Sequence[str], schema: Schema | None) -> Statistics:
+    """What files say of the documents to come, for the planner: documents, or statistics."""
     from profilec.cli.documents.chunks import Tally
-    from profilec.cli.documents.formats import Input, InputError, read_documents
+    from profilec.cli.documents.formats import Input
+    from profilec.cli.stats import read_statistics
 
     tally = Tally(report=lambda message: terminal.say(message, "red"), strict=False)
-    sample: list[Mapping[str, Any]] = []
-    try:
-        for chunk in read_documents(paths, Input(tally, warn=terminal.warn, schema=schema)):
-            sample += chunk.rows()[: _SAMPLE - len(sample)]
-            if len(sample) == _SAMPLE:
-                break
-    except InputError as error:
-        terminal.stop(str(error))
-    return sample
-
-
-_SAMPLE = 10_000
+    return read_statistics(paths, Input(tally, warn=terminal.warn, schema=schema))
 
 
 def load(

@@ -9,7 +9,7 @@ Invariant: a row gives the ranks that its document gives, `Ranking.rank_of(looku
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -94,6 +94,17 @@ def frame_of(table: Any, start: int, stop: int, names: Container[str] | None = N
         else:
             columns[name] = _from_pandas(table.iloc[start:stop, number])
     return Frame(stop - start, columns, frozenset(repeated))
+
+
+def rows_at(table: Any, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Some rows of a table that `n_rows_of` knows, as documents; reads no others.
+
+    Raises:
+        DocumentError: a column has a type that no document's value can have.
+    """
+    chosen = table.take(list(numbers)) if hasattr(table, "schema") else table.iloc[list(numbers)]
+    frame = frame_of(chosen, 0, len(numbers))
+    return frame.rows(frame.columns)
 
 
 def find(frame: Frame, parts: tuple[str, ...]) -> list[Column]:

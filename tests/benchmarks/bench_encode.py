@@ -124,7 +124,7 @@ def _image() -> Any:
         chosen = rng.sample(range(N_WHOLE + N_DECIMAL + N_TEXT), 4)
         condition = " AND ".join(_predicate(rng, number) for number in chosen)
         builder.add(normalize(parse_condition(condition).node))
-    return builder.build()
+    return builder.build().image
 
 
 def _predicate(rng: random.Random, number: int) -> str:

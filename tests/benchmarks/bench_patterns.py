@@ -26,7 +26,7 @@ def rows(quick: bool) -> Iterator[Row]:
     builder = ImageBuilder()
     for condition in conditions.values():
         builder.add(normalize(parse_condition(condition).node))
-    image = builder.build()
+    image = builder.build().image
     slots = sorted({pattern.slot for pattern in image.patterns})
     sets = [PatternSet([pattern for pattern in image.patterns if pattern.slot == slot]) for slot in slots]
     compiled = [re2.compile(_as_regex(condition)) for condition in conditions.values()]

@@ -55,7 +55,7 @@ def image_of(profiles: Conjunctions | Expressions) -> Built:
         for form in forms_of(profiles):
             builder.add(form)
         start = time.perf_counter()
-        image = builder.build()
+        image = builder.build().image
         return Built(image, time.perf_counter() - start)
     finally:
         if was_enabled:

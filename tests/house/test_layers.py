@@ -24,6 +24,7 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
         "profilec.runtime.element_terms",
         "profilec.runtime.image",
         "profilec.runtime.program",
+        "profilec.runtime.sampled",
         "profilec.runtime.joins.costs",
         "profilec.runtime.joins.literals",
         "profilec.runtime.joins.table",

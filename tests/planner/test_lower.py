@@ -77,7 +77,7 @@ def lowered(*conditions: ir.Condition) -> Image:
     builder = ImageBuilder()
     for condition in conditions:
         builder.add(condition)
-    image = builder.build()
+    image = builder.build().image
     image.check()
     return image
 
@@ -248,9 +248,9 @@ def test_a_builder_goes_on_after_it_has_built() -> None:
     builder = ImageBuilder()
     for number, condition in enumerate(conditions):
         if number % 20 == 7:
-            assert builder.build().n_profiles == number
+            assert builder.build().image.n_profiles == number
         builder.add(condition)
-    assert_same(builder.build(), lowered(*conditions))
+    assert_same(builder.build().image, lowered(*conditions))
 
 
 def test_rows_of_many_constants_are_sorted_by_more_than_one_key() -> None:

@@ -10,12 +10,11 @@ Invariant: the same normal forms in the same order give the same image, byte for
 
 from __future__ import annotations
 
-import math
 from array import array
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from profilec.grammar import ir
 from profilec.planner.lower.entries import (
@@ -31,20 +30,23 @@ from profilec.planner.lower.entries import (
     ranges,
     share_equal,
 )
+from profilec.planner.lower.expected import Expected, access_costs, expect
 from profilec.planner.lower.leaves import LeafTable, Op, Order, Rows
 from profilec.planner.lower.ranks import RankSets, lay_out, offsets, rank_sets
 from profilec.planner.lower.skeleton import SkeletonTable
-from profilec.runtime.element_terms import access_of
-from profilec.runtime.image import WANT_TRUE, Constants, Image, Slot
-from profilec.runtime.program import Program
+from profilec.runtime.image import Constants, Image, Slot
+from profilec.runtime.sampled import Sampled, encode_sample
 from profilec.values.types import Schema
 
-PATTERN_SHARE = 0.02
-TERM_SHARE = 0.1
-ELEMENT_SHARE = 0.01
-"""Shares of the documents that a pattern, an ANY/ALL, and an ANY of one value are taken to let through while none has
-been seen."""
 _NOT_PLAIN = -1
+
+
+class Built(NamedTuple):
+    """An image without a tree, and what is expected of the documents to come; the sample in rank space."""
+
+    image: Image
+    expected: Expected
+    sampled: Sampled | None
 
 
 class ImageBuilder:
@@ -71,8 +73,12 @@ class ImageBuilder:
             self._rows.extend(rows)
             self._sizes.append(len(rows))
 
-    def build(self) -> Image:
-        """The image of all profiles added."""
+    def build(self, sample: Any = None) -> Built:
+        """The image of all profiles added. `sample`: documents, by which tests are weighed.
+
+        Raises:
+            DocumentError: one of the sample is none.
+        """
         table = self._table
         self._skeletons.forget()
         sizes = np.array(self._sizes, np.int32)
@@ -94,7 +100,11 @@ class ImageBuilder:
             counts = np.concatenate((counts, expressions.pair_counts))
         layout = lay_out(table)
         sets = rank_sets(rows, counts > 0, table.lists, layout)
-        costs = _access_costs(rows, counts, sets, len(table.slots), table.terms)
+        tests = self._tests(sets, layout.constants)
+        asked = np.bincount(rows.slot[rows.slot >= 0], counts[rows.slot >= 0], minlength=len(table.slots))
+        sampled = encode_sample(tests, sample) if sample is not None else None
+        expected = expect(tests, asked.astype(np.float64), sampled)
+        costs = access_costs(tests, expected)
         entries = plain_entries(conjunctions.off, sets.test_of_row[of_plain], plain)
         residual_off, residual_code = np.zeros(1, np.int32), np.zeros((0, 2), np.int32)
         if expressions is not None:
@@ -105,18 +115,9 @@ class ImageBuilder:
         impossible = np.zeros(len(costs), np.bool_)
         impossible[: sets.n_tests] = sets.off[1:] == sets.off[:-1]
         entries = share_equal(ordered(drop_impossible(entries, impossible), order_of(costs)))
-        return Image(
+        image = replace(
+            tests,
             n_profiles=len(sizes),
-            slots=self._slots(layout.constants),
-            test_slot=sets.slot,
-            test_off=sets.off,
-            test_low=sets.low,
-            test_high=sets.high,
-            bit_kind=(sets.bits.op == Op.TERM).astype(np.uint8),
-            bit_source=sets.bits.first,
-            bit_want=sets.bits.kind.astype(np.uint8),
-            patterns=tuple(table.patterns),
-            terms=tuple(table.terms),
             joins=tuple(table.joins),
             entry_off=entries.off.astype(np.int32),
             entry_tests=entries.tests,
@@ -126,8 +127,36 @@ class ImageBuilder:
             entry_profiles=entries.profiles,
             residual_off=residual_off,
             residual_code=residual_code,
-            term_names=table.term_names,
             join_names=table.join_names,
+        )
+        return Built(image, expected, sampled)
+
+    def _tests(self, sets: RankSets, constants: list[Constants]) -> Image:
+        """An image of tests, with no entries yet."""
+        table = self._table
+        none, no_parts = np.zeros(0, np.int32), np.zeros(1, np.int32)
+        return Image(
+            n_profiles=0,
+            slots=self._slots(constants),
+            test_slot=sets.slot,
+            test_off=sets.off,
+            test_low=sets.low,
+            test_high=sets.high,
+            bit_kind=(sets.bits.op == Op.TERM).astype(np.uint8),
+            bit_source=sets.bits.first,
+            bit_want=sets.bits.kind.astype(np.uint8),
+            patterns=tuple(table.patterns),
+            terms=tuple(table.terms),
+            joins=(),
+            entry_off=no_parts,
+            entry_tests=none,
+            entry_access=none,
+            entry_residual=none,
+            entry_profile_off=no_parts,
+            entry_profiles=none,
+            residual_off=no_parts,
+            residual_code=np.zeros((0, 2), np.int32),
+            term_names=table.term_names,
         )
 
     def _slots(self, of_slots: list[Constants]) -> tuple[Slot, ...]:
@@ -151,29 +180,6 @@ class ImageBuilder:
         if isinstance(derived, Order):
             return (*programs.program(derived.left), *programs.program(derived.right), ("order",))
         return programs.program(derived)
-
-
-def _access_costs(
-    rows: Rows, counts: NDArray[np.int64], sets: RankSets, n_slots: int, terms: list[Program]
-) -> NDArray[np.float64]:
-    """Per test the share of documents it is expected to let through; `inf` where it gives no access.
-
-    `counts`: how often profiles have each row. Without statistics a value falls on each rank of its slot alike, and
-    documents hold an attribute as often as profiles ask about it (OpIndex, 4.1).
-    """
-    of_slots = rows.slot >= 0
-    asked = np.bincount(rows.slot[of_slots], counts[of_slots], minlength=n_slots)
-    presence = asked / max(asked.max(initial=1.0), 1.0)
-    bits = sets.bits
-    of_bits = np.full(len(bits.op), TERM_SHARE)
-    is_pattern = bits.op == Op.PATTERN
-    of_bits[is_pattern] = PATTERN_SHARE * presence[bits.slot[is_pattern]]
-    accesses = [access_of(term) for term in terms]
-    by_value = np.array([access is not None and access.operator == "=" for access in accesses] or [False])
-    of_bits[~is_pattern & by_value[np.where(is_pattern, 0, bits.first)]] = ELEMENT_SHARE
-    of_bits[bits.kind != WANT_TRUE] = math.inf  # only what must be TRUE gives access
-    of_tests = np.where(sets.on_absence, math.inf, sets.share * presence[sets.slot])
-    return np.concatenate((of_tests, of_bits))
 
 
 def _concatenated(one: Rows, other: Rows) -> Rows:
