@@ -103,7 +103,7 @@ class ImageBuilder:
         tests = self._tests(sets, layout.constants)
         asked = np.bincount(rows.slot[rows.slot >= 0], counts[rows.slot >= 0], minlength=len(table.slots))
         sampled = encode_sample(tests, sample) if sample is not None else None
-        expected = expect(tests, asked.astype(np.float64), sampled)
+        expected = expect(tests, asked.astype(np.float64), len(sizes), sampled)
         costs = access_costs(tests, expected)
         entries = plain_entries(conjunctions.off, sets.test_of_row[of_plain], plain)
         residual_off, residual_code = np.zeros(1, np.int32), np.zeros((0, 2), np.int32)

@@ -4,7 +4,8 @@ In: an image's tests and slots, and a sample of documents in rank space, or none
 that satisfy it, per slot the share that has it.
 
     no sample     a value falls on each rank of its slot alike; documents have an attribute as often as profiles ask
-                  about it (OpIndex, 4.1); a pattern, an ANY or ALL lets through a share that is assumed
+                  about it (OpIndex, 4.1), and DOCUMENT_TO_PROFILE times as many attributes as a profile asks about; a
+                  pattern, an ANY or ALL lets through a share that is assumed
     n documents   (c + p) / (n + 1) of a test that c of them satisfy, where p is what is expected without a sample
 
 The sum over many tests of c / n is unbiased however rare each of them is: with a million distinct constants a sample
@@ -25,6 +26,8 @@ from profilec.runtime.sampled import Sampled
 
 Floats = NDArray[np.float64]
 
+DOCUMENT_TO_PROFILE = 2.0
+"""Attributes of a document for each one of a profile, while no document has been seen."""
 PATTERN_SHARE = 0.02
 TERM_SHARE = 0.1
 ELEMENT_SHARE = 0.01
@@ -41,15 +44,16 @@ class Expected(NamedTuple):
     n_sampled: int
 
 
-def expect(image: Image, asked: Floats, sampled: Sampled | None) -> Expected:
+def expect(image: Image, asked: Floats, n_profiles: int, sampled: Sampled | None) -> Expected:
     """What is expected of documents.
 
     Args:
         image: of which entries are not looked at.
-        asked: per slot how often profiles ask about it.
+        asked: per slot how often the profiles ask about it.
+        n_profiles: how many there are.
         sampled: documents, with pseudo-slots of patterns and indexed terms; None where there are none.
     """
-    presence = asked / max(asked.max(initial=1.0), 1.0)
+    presence = np.minimum(1.0, DOCUMENT_TO_PROFILE * asked / max(n_profiles, 1))
     prior = np.concatenate((_rank_shares(image, presence), _bit_shares(image, presence)))
     if sampled is None or not sampled.n:
         return Expected(presence, prior, 0)

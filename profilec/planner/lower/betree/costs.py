@@ -20,8 +20,6 @@ NS_ROW = 3.0
 NS_WORD = 0.5
 """One word of a row."""
 
-DOCUMENT_TO_PROFILE = 2.0
-"""Attributes of a document for each one of a profile, while no document has been seen."""
 MATRIX_ENTRIES = 1.5
 """Entries per attribute from which a leaf is worth a matrix."""
 MATRIX_ENTRIES_UNHEADED = 0.5

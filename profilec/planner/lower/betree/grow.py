@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.planner.lower.betree.costs import (
-    DOCUMENT_TO_PROFILE,
     MATRIX_ENTRIES,
     MIN_SIZE,
     NS_CANDIDATE,
@@ -38,6 +37,7 @@ from profilec.planner.lower.betree.predicates import (
     bucket_share,
     home_level,
 )
+from profilec.planner.lower.expected import DOCUMENT_TO_PROFILE
 from profilec.runtime.kernels import allocating_kernel, inlined
 
 Int32 = NDArray[np.int32]

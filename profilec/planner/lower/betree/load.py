@@ -19,6 +19,7 @@ from profilec.planner.lower.betree import costs
 from profilec.planner.lower.betree.emit import ANY_FORM, LISTS_ONLY, MATRICES_ONLY, emit
 from profilec.planner.lower.betree.grow import empty_nodes, grow
 from profilec.planner.lower.betree.predicates import Intervals, Predicates, Slots
+from profilec.planner.lower.expected import DOCUMENT_TO_PROFILE
 from profilec.runtime.apart import apart
 from profilec.runtime.element_terms import bits_told
 from profilec.runtime.image import BIT_PATTERN, WANT_FALSE, WANT_TRUE, Image, gather
@@ -43,7 +44,7 @@ def bulk_load(
         max_cap: the leaf capacity: every leaf with more entries is cut, if it can be. None: BE-Tree's guide for the
             match probability that the predicates let expect (Table 4), and cuts only where they are expected to pay.
         presence: per slot the share of documents that have it; None: as often as profiles ask for it, times
-            `costs.DOCUMENT_TO_PROFILE`.
+            `DOCUMENT_TO_PROFILE`.
         leaves: "list" or "matrix" for leaves of that form only.
         entries: which of the entries it is to have; None for all.
     """
@@ -54,7 +55,7 @@ def bulk_load(
     is_sampled = presence is not None
     if presence is None:
         asked = np.bincount(predicates.slot, minlength=n_slots)
-        presence = np.minimum(1.0, costs.DOCUMENT_TO_PROFILE * asked / max(1, image.n_entries))
+        presence = np.minimum(1.0, DOCUMENT_TO_PROFILE * asked / max(1, image.n_entries))
     slots = Slots(presence, n_ranks, is_sampled)
     by_cost = max_cap is None
     if max_cap is None:
