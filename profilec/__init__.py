@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from profilec.grammar.diagnostics import Diagnostic, ProfileError
+    from profilec.planner.calibration import CalibrationError
     from profilec.planner.normal_forms import NormalFormTooLarge
     from profilec.planner.statistics import Statistics, StatisticsError
     from profilec.profileset import Profile, ProfileSet, compile, load
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Between": "profilec.values.sets",
+    "CalibrationError": "profilec.planner.calibration",
     "Diagnostic": "profilec.grammar.diagnostics",
     "DocumentError": "profilec.values.kinds",
     "Explanation": "profilec.why",
@@ -51,6 +53,7 @@ _HOME = {
 
 __all__ = [
     "Between",
+    "CalibrationError",
     "Diagnostic",
     "DocumentError",
     "Explanation",

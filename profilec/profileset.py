@@ -14,15 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import Example, ProfileStatement
+from profilec.planner.calibration import read_calibration
+from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile, explain_set
 from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
+from profilec.planner.lower.describe import cost_of_joins
+from profilec.planner.lower.unselective import unselective
+from profilec.planner.lower.workload import workload_of
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
@@ -41,6 +46,9 @@ from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.locks import new_lock
 from profilec.values.types import Schema
 from profilec.why import Explanation, explain_truth
+
+if TYPE_CHECKING:
+    from profilec.runtime.analyze import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,8 @@ def compile(
         statistics: what is known of the documents to come, from which the planner learns how selective each
             predicate is: `Statistics`, the `pathlib.Path` of a file of them, or documents as `match_batch` takes them.
             Without, what profiles ask for must do.
-        calibration: for the cost-based planner that is to come; nothing reads it yet.
+        calibration: what `profilec calibrate` measured: the `pathlib.Path` of its file, or a mapping of unit cost to
+            nanoseconds. Without, the defaults.
         on_error: "raise", or "skip" to compile the good profiles and keep the diagnostics of the others.
         progress: called now and then with the characters of the texts compiled so far, and in all.
 
@@ -103,7 +112,7 @@ def compile(
     diagnostics: list[Diagnostic] = []
     opened = Source(source, diagnostics.append)
     known = opened.schema(_read_schema(schema, diagnostics))
-    compiled = _Compilation(known, chosen, diagnostics)
+    compiled = _Compilation(known, chosen, read_calibration(calibration), diagnostics)
     with _collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
         for statement in opened.statements(known, chosen.limits, pool.normal_forms):
             compiled.take(statement, is_normal=statement.condition in pool.latest)
@@ -136,9 +145,10 @@ def _collector_paused() -> Iterator[None]:
 class _Compilation:
     """A set in the making."""
 
-    def __init__(self, schema: Schema | None, options: Options, diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, schema: Schema | None, options: Options, units: Units, diagnostics: list[Diagnostic]) -> None:
         self.schema = schema
         self.options = options
+        self.units = units
         self.diagnostics = diagnostics
         self.ids: dict[str, int] = {}
         self.wheres: list[str] = []
@@ -181,9 +191,10 @@ class _Compilation:
             self.comments,
             self.examples,
         )
-        image, expected, _ = self.builder.build(None if statistics is None else statistics.sample)
+        image, expected, sampled = self.builder.build(None if statistics is None else statistics.sample)
         schema = () if self.schema is None else (self.schema,)
-        plan = plan_of(image, self.options)
+        workload = workload_of(image, expected, sampled)
+        plan = plan_of(image, workload, self.options, self.units, cost_of_joins(image), unselective(image, expected))
         parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
         is_small = self.options.leaves_matcher and image.n_entries <= FEW_ENTRIES
         if is_small and not expected.n_sampled:
@@ -271,7 +282,7 @@ class ProfileSet:
                 self._first = self._first or Executor(self._image, "scan", order, prefilter=prefilter)
                 return self._first
             self._final = self._final or Executor(
-                self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self._parts.options.index)
+                self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self.plan.index)
             )
             return self._final
 
@@ -410,13 +421,15 @@ class ProfileSet:
         *,
         format: str = "text",
         form: str | None = None,
+        analyze: Any = None,
     ) -> str:
         """How the set, or the profile of an id, is matched: normal form, entries and access predicates.
 
         Args:
             id: a profile; None for the whole set.
-            format: "text" or "json".
+            format: "text" or "json"; of the set also "dot", "mermaid" or "html".
             form: "cnf" or "dnf" to show that normal form of the condition as well.
+            analyze: documents that the set is run with, to tell what was seen beside what was expected.
 
         Raises:
             KeyError: no such profile.
@@ -425,13 +438,25 @@ class ProfileSet:
         if id is None:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
+            seen = None if analyze is None else self._run(analyze)
             filtered = self._executor(0).filtered(self.documents) if self.plan.n_joins else None
             places, store = self._table.places.__getitem__, self.documents
             with store.reading():
-                return explain_set(self._image, self.plan, self._table.ids, places, format, filtered, store)
+                return explain_set(self._image, self.plan, self._table.ids, places, format, filtered, store, seen)
+        if analyze is not None:
+            raise ValueError("analyze is asked of the set, and not of one profile")
         return explain_profile(
             self._image, self.ordinal(id), self[id], self.place(id), self._parts.options, format, form
         )
+
+    def _run(self, documents: Any) -> Seen:
+        """What the operators of the plan, and not of what begins for it, give and take for documents."""
+        from profilec.runtime.analyze import analyze
+
+        expect_documents(documents)
+        n_rows = n_rows_of(documents)
+        rows = list(documents) if n_rows is None else rows_at(documents, range(n_rows))
+        return analyze(self._executor(FEW_DOCUMENTS + 1), rows, self.documents)
 
     def examples(self, id: str) -> Sequence[Example]:
         """The ACCEPTS and REJECTS examples of a profile, in the order written. Raises KeyError."""

@@ -80,7 +80,7 @@ def set_sections(parts: SetParts) -> list[NewSection]:
     facts = {
         "files": parts.table.places.files,
         "options": {**_shallow(parts.options), "limits": asdict(parts.options.limits)},
-        "plan": _shallow(parts.plan),
+        "plan": {**_shallow(parts.plan), "operators": tuple(map(tuple, parts.plan.operators))},
     }
     text = np.frombuffer(dumps(facts).encode("utf-8", "surrogatepass"), np.uint8)
     return [

@@ -60,6 +60,11 @@ def warmup() -> Warmth:
                 }
                 either.match_batch(pa.table(whole))
         compile(conjunctions, options={"matcher": matcher}).match({"a": Between(1, 3), "b": 9}, semantics="overlap")
+    for matcher in ("access", "counting", "opindex"):
+        profiles = compile({**conjunctions, **others}, options={"matcher": matcher})
+        profiles.match(documents[0])
+        profiles.match_batch(documents, threads=2)
+        profiles.match_batch(pa.Table.from_pylist(documents))
     compile(conjunctions, options={"max_cap": 50}).match_batch(documents * 300)  # enough for pairs to be sorted by leaf
     n_compiled = len(machine_code.compiled) - n_before
     directory = None if machine_code.not_kept else machine_code.directory_of_kernels() or cache_directory()

@@ -53,7 +53,7 @@ def ask(profiles: profilec.ProfileSet, how: str, document: dict[str, Any]) -> An
 
 
 @needs_timer
-@pytest.mark.parametrize("matcher", ["betree", "betree:list", "bitmap", "scan"])
+@pytest.mark.parametrize("matcher", ["access", "betree", "betree:list", "bitmap", "counting", "opindex", "scan"])
 @pytest.mark.parametrize("how", ["match", "count", "batch"])
 def test_the_next_answer_is_right(matcher: str, how: str) -> None:
     profiles = profilec.compile(SHARED, options={"matcher": matcher})
@@ -80,6 +80,8 @@ def test_kernels_that_python_calls_return_no_arrays() -> None:
     profiles.match_batch(pa.table({"a": np.arange(10), "c": np.arange(10)}))
     profiles.match({"a": 1})
     profiles.count({"a": 1})
+    for matcher in ("access", "counting", "opindex"):
+        profilec.compile(SHARED, options={"matcher": matcher}).match_batch([FULL])
     called = {
         "profilec.planner.lower.betree.grow": ("grow",),
         "profilec.runtime.encode_kernels": ("fill_sparse", "count_sparse"),
@@ -97,7 +99,10 @@ def test_kernels_that_python_calls_return_no_arrays() -> None:
             "take_profiles",
             "count_profiles",
         ),
+        "profilec.runtime.matchers.access": ("check_candidates",),
         "profilec.runtime.matchers.betree.settle": ("settle_document",),
+        "profilec.runtime.matchers.counting": ("count_documents",),
+        "profilec.runtime.matchers.opindex.match": ("match_documents",),
     }
     seen = 0
     for module, names in called.items():
@@ -105,7 +110,7 @@ def test_kernels_that_python_calls_return_no_arrays() -> None:
             for signature in getattr(import_module(module), name).nopython_signatures:
                 assert "array" not in str(signature.return_type).lower(), name
                 seen += 1
-    assert seen >= 8
+    assert seen >= 11
 
 
 @needs_fork

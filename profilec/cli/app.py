@@ -9,7 +9,22 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from profilec.cli import check, compile, explain, export, fmt, import_, match, stats, terminal, test, verify, warmup
+from profilec.cli import (
+    bench,
+    calibrate,
+    check,
+    compile,
+    explain,
+    export,
+    fmt,
+    import_,
+    match,
+    stats,
+    terminal,
+    test,
+    verify,
+    warmup,
+)
 
 app = typer.Typer(
     name="profilec",
@@ -27,6 +42,8 @@ app.command("test")(test.test)
 app.command("match")(match.match)
 app.command("explain")(explain.explain)
 app.command("stats")(stats.stats)
+app.command("bench")(bench.bench)
+app.command("calibrate")(calibrate.calibrate)
 app.command("compile")(compile.compile_)
 app.command("verify")(verify.verify)
 app.command("warmup")(warmup.warmup)

@@ -43,6 +43,9 @@ def compile_(
             help="Documents like those to come, or what `profilec stats` wrote of them; may be repeated.",
         ),
     ] = None,
+    calibration: Annotated[
+        str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
+    ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
@@ -75,7 +78,9 @@ def compile_(
     declared = schema_or_stop(schema, terminal.Findings()) if schema else None
     options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
     known = statistics_or_stop(statistics, declared) if statistics else None
-    profile_set, findings = load(paths, skip_errors=skip_errors, options=options, schema=declared, statistics=known)
+    profile_set, findings = load(
+        paths, skip_errors=skip_errors, options=options, schema=declared, statistics=known, calibration=calibration
+    )
     if output == _STDOUT:
         profile_set.save(sys.stdout.buffer)
         raise typer.Exit(FINDINGS if findings.n_errors else CLEAN)

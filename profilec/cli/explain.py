@@ -37,7 +37,29 @@ def explain(
         list[str] | None,
         typer.Option("--join-documents", metavar="FILE", help="Earlier documents; may be repeated."),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="text|json", help="How to write.")] = "text",
+    format_: Annotated[
+        str,
+        typer.Option("--format", metavar="text|json|dot|mermaid|html", help="How to write; the last three of sets."),
+    ] = "text",
+    analyze: Annotated[
+        list[str] | None,
+        typer.Option("--analyze", metavar="DOCS", help="Run the plan with documents, and show what was seen."),
+    ] = None,
+    statistics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--statistics", metavar="FILE", help="Documents, or what `profilec stats` wrote; may be repeated."
+        ),
+    ] = None,
+    diff: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--diff", metavar="STATS STATS", help="How the plan changes from one of two statistics to the other."
+        ),
+    ] = None,
+    calibration: Annotated[
+        str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
+    ] = None,
     matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
@@ -51,14 +73,20 @@ def explain(
     ] = None,
 ) -> None:
     """Show how profiles are matched, or why a document does or does not match them."""
-    from profilec.cli.load import load, read_options
+    from profilec.cli.load import load, read_options, statistics_or_stop
 
-    terminal.expect_choice("--format", format_, ("text", "json"))
+    of_one = bool(ids or all_ or form is not None or why is not None)
+    terminal.expect_choice("--format", format_, ("text", "json") if of_one or diff else _FORMATS)
+    if of_one and (analyze or diff):
+        terminal.stop(f"{'--analyze' if analyze else '--diff'} is of the set, and of no profile or document")
     if form is not None:
         terminal.expect_choice("--form", form, ("cnf", "dnf"))
-    profile_set, _ = load(
-        paths, options=read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
-    )
+    options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
+    if diff is not None:
+        _print_diff(paths, options, diff, calibration, format_)
+        return
+    known = statistics_or_stop(statistics, None) if statistics else None
+    profile_set, _ = load(paths, options=options, statistics=known, calibration=calibration)
     for id_ in ids or []:
         if id_ not in profile_set:
             terminal.stop(_unknown(id_, profile_set.ids))
@@ -68,11 +96,53 @@ def explain(
         raise typer.Exit(terminal.FINDINGS if n_malformed else terminal.CLEAN)
     chosen = ids or (profile_set.ids if all_ or form is not None else [])
     if not chosen and not all_:
-        print(profile_set.explain(format=format_))
+        seen, n_bad = read_some(analyze, profile_set) if analyze else (None, 0)
+        n_malformed += n_bad
+        print(profile_set.explain(format=format_, analyze=seen))
     else:
         _print_profiles(profile_set, chosen, format_, form)
     if n_malformed:
         raise typer.Exit(terminal.FINDINGS)
+
+
+_FORMATS = ("text", "json", "dot", "mermaid", "html")
+_MOST_RUN = 10_000
+
+
+def read_some(paths: Sequence[str], profile_set: ProfileSet) -> tuple[list[dict[str, Any]], int]:
+    """The first documents of files, and how many of them were malformed."""
+    from profilec.cli.documents.chunks import Tally
+    from profilec.cli.documents.formats import Input, InputError, read_documents
+
+    tally = Tally(report=lambda message: terminal.say(message, "red"))
+    documents: list[dict[str, Any]] = []
+    try:
+        for chunk in read_documents(paths, Input(tally, terminal.warn, schema=profile_set.schema)):
+            documents += chunk.rows()[: _MOST_RUN - len(documents)]
+            if len(documents) == _MOST_RUN:
+                terminal.warn(f"the first {_MOST_RUN:,} documents are run")
+                break
+    except InputError as error:
+        terminal.stop(str(error))
+    return documents, tally.n_malformed
+
+
+def _print_diff(
+    paths: Sequence[str], options: dict[str, Any], diff: tuple[str, str], calibration: str | None, format_: str
+) -> None:
+    from profilec.cli.load import load, statistics_or_stop
+    from profilec.planner.drawing import changes
+
+    plans = []
+    for path in diff:
+        profile_set, _ = load(
+            paths, options=options, statistics=statistics_or_stop([path], None), calibration=calibration
+        )
+        plans.append(json.loads(profile_set.explain(format="json")))
+    if format_ == "json":
+        print(json.dumps({"before": plans[0], "after": plans[1]}, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(changes(*plans)))
 
 
 def _load_history(profile_set: ProfileSet, paths: Sequence[str]) -> int:

@@ -88,6 +88,7 @@ def load(
     options: dict[str, Any] | None = None,
     schema: Schema | None = None,
     statistics: Any = None,
+    calibration: str | None = None,
     images_findings: bool = False,
 ) -> tuple[ProfileSet, terminal.Findings]:
     """The compiled set of the files, or of an image, and what was found in them. Arguments as `profilec.compile`'s.
@@ -101,6 +102,9 @@ def load(
     findings = terminal.Findings()
     images = [argument for argument in arguments if holds_image(argument)]
     if images:
+        for name, given in (("--statistics", statistics), ("--calibration", calibration)):
+            if given is not None:
+                terminal.stop(f"{images[0]}: it is an image, compiled without {name}; compile it again with that")
         profile_set = _load_image(images[0], arguments, options)
         if images_findings:
             findings.all(profile_set.diagnostics)
@@ -113,7 +117,13 @@ def load(
         on_error = "skip" if skip_errors else "raise"
         with terminal.progress("compiling") as advance:
             profile_set = profilec.compile(
-                files, schema=schema, statistics=statistics, options=options, on_error=on_error, progress=advance
+                files,
+                schema=schema,
+                statistics=statistics,
+                calibration=None if calibration is None else Path(calibration),
+                options=options,
+                on_error=on_error,
+                progress=advance,
             )
     except profilec.ProfileError as error:
         findings.all(error.diagnostics)

@@ -83,7 +83,7 @@ def match(
     terminal.expect_choice("--format", format_, RESULT_FORMATS)
     if input_format is not None:
         terminal.expect_choice("--input-format", input_format, FORMATS)
-    profiles, documents = _split(paths)
+    profiles, documents = split(paths)
     if not profiles:
         terminal.stop("no profiles: name a .prof file, or a folder with some, before the documents")
     if [*profiles, *documents, *(join_documents or [])].count(STDIN) > 1:
@@ -133,10 +133,10 @@ def _retain(profile_set: ProfileSet, max_documents: int | None, max_age: str | N
         terminal.stop(message)
 
 
-def _split(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def split(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """Arguments as profiles and documents.
 
-    >>> _split(["a.prof", "docs.csv"]), _split(["rules.txt", "docs.csv"]), _split(["a.prof"])
+    >>> split(["a.prof", "docs.csv"]), split(["rules.txt", "docs.csv"]), split(["a.prof"])
     ((['a.prof'], ['docs.csv']), (['rules.txt'], ['docs.csv']), (['a.prof'], ['-']))
     """
     profiles = [path for path in paths if path != STDIN and holds_profiles(path)]

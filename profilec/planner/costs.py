@@ -2,15 +2,15 @@
 
 In: a `Workload`, what a document is expected to come to. Out: nanoseconds for one document.
 
-The unit costs are those of one machine: `profilec calibrate` measures them, and the defaults were measured so. Each
-formula is a sum of a unit times a size, so that units are found by least squares from timed runs (`calibrate`).
+The unit costs are those of one machine: `profilec calibrate` measures them, and the defaults, `unit_costs.json`, were
+measured so. Each formula is a sum of units times sizes, so that units are found by least squares from timed runs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from profilec.planner.lower.workload import SlotLoad, Workload
@@ -19,38 +19,26 @@ Sizes = dict[str, float]
 """By the name of a unit, how often it is spent on one document."""
 
 
-class Units(NamedTuple):
-    """Unit costs in ns, named after the operator that spends them."""
+Units = Mapping[str, float]
+"""Unit costs in ns, by names that begin with the operator that spends them."""
+MATCHERS = ("betree", "access", "counting", "opindex", "bitmap", "scan")
+"""Those that are weighed against one another; of two that cost the same the first is taken."""
 
-    encode_document: float = 1_000.0
-    encode_attribute: float = 100.0
-    betree_document: float = 1_500.0
-    betree_attribute: float = 60.0
-    betree_partitioned: float = 25.0
-    betree_found: float = 2.0
-    betree_row: float = 8.0
-    access_document: float = 6_000.0
-    access_entry: float = 15.0
-    access_test: float = 5.0
-    bitmap_document: float = 6_000.0
-    bitmap_slot: float = 1_500.0
-    bitmap_container: float = 300.0
-    counting_document: float = 6_000.0
-    counting_attribute: float = 100.0
-    counting_test: float = 2.0
-    counting_entry: float = 0.1
-    opindex_document: float = 6_000.0
-    opindex_attribute: float = 200.0
-    opindex_test: float = 3.0
-    scan_document: float = 20_000.0
-    scan_interval: float = 3.0
-    scan_test: float = 3.0
-    scan_entry: float = 2.0
-    check_entry: float = 2_000.0
-    index_probe: float = 600.0
-    index_step: float = 150.0
-    index_scanned: float = 1.0
-    index_posting: float = 3.0
+
+def matcher(name: str, workload: Workload, index_of: Mapping[str, str]) -> Sizes:
+    """What a matcher spends, its indexes included."""
+    match name:
+        case "access":
+            return access(workload, index_of)
+        case "bitmap":
+            return bitmap(workload, index_of)
+        case "counting":
+            return counting(workload)
+        case "opindex":
+            return opindex(workload)
+        case "scan":
+            return scan(workload)
+    return betree(workload)
 
 
 def encode(workload: Workload) -> Sizes:
@@ -73,7 +61,12 @@ def betree(workload: Workload) -> Sizes:
 
 def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
     """A probe of the index of each attribute that gives access; of each entry found, tests until one fails."""
-    sizes = {"access_document": 1.0, "access_entry": workload.found, "access_test": workload.looked_at}
+    sizes = {
+        "access_document": 1.0,
+        "access_entry": workload.found,
+        "access_test": workload.looked_at,
+        "access_row": workload.rows,
+    }
     for slot in workload.slots:
         if slot.n_access:
             share = slot.n_access / slot.n_entries
@@ -84,7 +77,7 @@ def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
 def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
     """Tatbul 2001, 4.1.2: for each attribute that the document has, its index gives a bit vector, and two operations on
     compressed bit vectors keep what it lets through: one container of either for each 65,536 entries."""
-    sizes = {"bitmap_document": 1.0}
+    sizes = {"bitmap_document": 1.0, "bitmap_row": workload.rows}
     for slot in workload.slots:
         n_containers = min(math.ceil(workload.n_entries / 65_536), slot.n_entries)
         _add(sizes, {"bitmap_slot": 1.0, "bitmap_container": float(n_containers)}, slot.presence)
@@ -93,19 +86,24 @@ def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
 
 
 def counting(workload: Workload) -> Sizes:
-    """SIFT's counting: a counter goes up for each test that holds."""
+    """SIFT's counting: a counter goes up for each test that holds; each match is written."""
     return {
         "counting_document": 1.0,
         "counting_attribute": workload.present,
         "counting_test": workload.held,
-        "counting_entry": float(workload.n_entries),
+        "counting_row": workload.rows,
     }
 
 
 def opindex(workload: Workload) -> Sizes:
     """OpIndex, 4.2: as counting, over the entries whose pivot attribute the document has. All tests of these are taken
     to be on attributes that come as often as they do elsewhere."""
-    return {"opindex_document": 1.0, "opindex_attribute": workload.present, "opindex_test": workload.held}
+    return {
+        "opindex_document": 1.0,
+        "opindex_attribute": workload.present,
+        "opindex_test": workload.held,
+        "opindex_row": workload.rows,
+    }
 
 
 def scan(workload: Workload) -> Sizes:
@@ -115,6 +113,7 @@ def scan(workload: Workload) -> Sizes:
         "scan_interval": float(workload.n_intervals),
         "scan_test": float(workload.n_tests),
         "scan_entry": float(workload.n_entries),
+        "scan_row": workload.rows,
     }
 
 
@@ -124,16 +123,22 @@ def check(workload: Workload) -> Sizes:
 
 
 def index(name: str, slot: SlotLoad, share: float) -> Sizes:
-    """One probe of an attribute's index that holds a share of the slot's entries (Tatbul 2001, Table 1)."""
+    """One probe of an attribute's index that holds a share of the slot's entries (Tatbul 2001, Table 1): a search among
+    the endpoints, and the entries of the answer. A hash index has no search for constants, and looks at its ranges one
+    by one."""
     held = slot.n_held / max(slot.presence, 1e-9) * share
     n_intervals = max(slot.n_intervals * share, 1.0)
-    steps = math.log2(min(n_intervals * 2, slot.n_cells) + 1)
-    return {"index_probe": 1.0, "index_step": steps, "index_posting": held}
+    sizes = {f"{name}_probe": 1.0, f"{name}_posting": held}
+    if name == "hash":
+        sizes["hash_scanned"] = n_intervals * (1 - slot.n_points / max(slot.n_intervals, 1))
+    else:
+        sizes[f"{name}_step"] = math.log2(min(n_intervals * 2, slot.n_cells) + 1)
+    return sizes
 
 
 def cost(sizes: Sizes, units: Units) -> float:
     """What sizes come to, in ns."""
-    return sum(getattr(units, name) * size for name, size in sizes.items())
+    return sum(units[name] * size for name, size in sizes.items())
 
 
 def _add(sizes: Sizes, more: Sizes, times: float) -> None:

@@ -15,14 +15,18 @@ import numpy as np
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import escaped
 from profilec.grammar.parse import parse_condition
+from profilec.planner import drawing
+from profilec.planner.costs import MATCHERS
 from profilec.planner.lower.describe import ASSUMED, describe_join_rows, describe_residual, describe_test
 from profilec.planner.lower.leaves import text_of
+from profilec.planner.lower.unselective import reason
 from profilec.planner.normal_forms import to_cnf, to_dnf
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, counted
 
 if TYPE_CHECKING:
+    from profilec.runtime.analyze import Seen
     from profilec.runtime.image import Image
     from profilec.runtime.store.documents import DocumentStore
 
@@ -80,22 +84,28 @@ def explain_set(
     format_: str,
     filtered: dict[str, Any] | None = None,
     store: DocumentStore | None = None,
+    seen: Seen | None = None,
 ) -> str:
     """The set's size, its attributes, its matcher, its joins, and the entries that are checked for every document.
 
-    `filtered`: what the pre-filter says of itself; None where there is none. `store`: the earlier documents.
+    `filtered`: what the pre-filter says of itself; None where there is none. `store`: the earlier documents. `seen`:
+    what the plan's operators gave and took for documents that it was run with.
     """
     tests_of_slot = np.bincount(image.test_slot, minlength=len(image.slots))
     entries_of_slot = _entries_by_access(image)
-    unselective = np.flatnonzero(image.entry_access < 0)
-    most = _MOST_UNSELECTIVE if format_ == "text" else None
+    most = None if format_ == "json" else _MOST_UNSELECTIVE
     facts: dict[str, Any] = {
+        "title": f"Plan for {counted(plan.n_profiles, 'profile')}: {counted(plan.n_attributes, 'attribute')}, "
+        f"{counted(plan.n_entries, 'entry', 'entries')}, {counted(plan.n_joins, 'join term')}",
         "profiles": plan.n_profiles,
         "attributes": plan.n_attributes,
         "entries": plan.n_entries,
         "joins": plan.n_joins,
         "matcher": plan.matcher,
         "reason": plan.reason,
+        "expected_from": _expected_from(plan),
+        "operators": operator_facts(plan),
+        "memory": memory(image),
         "slots": [
             {
                 "attribute": slot.name,
@@ -109,10 +119,75 @@ def explain_set(
         "documents": 0 if store is None else len(store),
         "join_rows": describe_join_rows(image, store or None),
         "prefilter": filtered and filtered | {"cannot_match": [ids[ordinal] for ordinal in filtered["cannot_match"]]},
-        "n_not_selective": len(unselective),
-        "not_selective": [_unselective_facts(image, int(entry), ids, place_of) for entry in unselective[:most]],
+        "n_not_selective": plan.n_unselective,
+        "not_selective": [
+            _unselective_facts(image, entry, share, ids, place_of) for entry, share in plan.unselective[:most]
+        ],
     }
+    _ask_joins(facts)
+    if seen is not None:
+        facts["analyzed"] = seen.n_documents
+        _add_seen(facts["operators"], seen)
     return _formatted(facts, format_, _set_text)
+
+
+def operator_facts(plan: Plan) -> list[dict[str, Any]]:
+    """The plan's operators as `drawing` takes them."""
+    return [
+        {
+            "operator": operator.name,
+            "detail": operator.detail,
+            "rows": float(f"{operator.rows:.4g}"),
+            "ns": float(f"{operator.ns:.4g}"),
+            "inputs": list(operator.inputs),
+            "rejected": [{"operator": name, "ns": float(f"{ns:.4g}")} for name, ns in operator.rejected],
+        }
+        for operator in plan.operators
+    ]
+
+
+def _ask_joins(facts: dict[str, Any]) -> None:
+    """What joins cost with the earlier documents that there are; the plan knew of none."""
+    for operator in facts["operators"]:
+        if operator["operator"] == "joins":
+            operator["ns"] = sum(asked["ns"] for row in facts["join_rows"] for asked in row["asked_by"])
+    facts["ns"] = round(sum(operator["ns"] for operator in facts["operators"]))
+
+
+def _add_seen(operators: list[dict[str, Any]], seen: Seen) -> None:
+    """What was seen of each operator, beside what was expected."""
+    for place, operator in enumerate(operators):
+        name = "matcher" if place and operator["operator"] in MATCHERS else operator["operator"]
+        found = seen.operators.get(name)
+        if found is not None:
+            operator["rows_seen"], operator["ns_seen"] = found
+
+
+def _expected_from(plan: Plan) -> str:
+    if plan.n_sampled:
+        return f"expected of a document, as {counted(plan.n_sampled, 'sampled document')} and unit costs tell"
+    return "expected of a document, as the profiles alone tell: statistics of documents tell more (profilec stats)"
+
+
+def memory(image: Image) -> dict[str, int]:
+    """Bytes of the arrays of an image, by what they are for."""
+    parts = {
+        "tests": ("test_slot", "test_off", "test_low", "test_high", "bit_kind", "bit_source", "bit_want"),
+        "entries": (
+            "entry_off",
+            "entry_tests",
+            "entry_access",
+            "entry_residual",
+            "entry_profile_off",
+            "entry_profiles",
+        ),
+        "residuals": ("residual_off", "residual_code"),
+    }
+    found = {part: sum(getattr(image, name).nbytes for name in names) for part, names in parts.items()}
+    for part, tree in (("tree", image.tree), ("tree of joins", image.join_tree)):
+        if tree is not None:
+            found[part] = int(tree.nbytes)
+    return found
 
 
 def _formatted(facts: dict[str, Any], format_: str, as_text: Callable[[dict[str, Any]], str]) -> str:
@@ -120,7 +195,16 @@ def _formatted(facts: dict[str, Any], format_: str, as_text: Callable[[dict[str,
         return json.dumps(facts, ensure_ascii=False, indent=2)
     if format_ == "text":
         return as_text(_escaped(facts))
-    raise ValueError(f"format takes 'text' or 'json', not {format_!r}")
+    if "operators" not in facts:
+        raise ValueError(f"format takes 'text' or 'json' for a profile, not {format_!r}")
+    draw: dict[str, Callable[[], str]] = {
+        "dot": lambda: drawing.dot(facts["operators"]),
+        "mermaid": lambda: drawing.mermaid(facts["operators"]),
+        "html": lambda: drawing.page(facts),
+    }
+    if format_ not in draw:
+        raise ValueError(f"format takes 'text', 'json', {', '.join(map(repr, draw))}, not {format_!r}")
+    return draw[format_]()
 
 
 def _escaped(fact: Any) -> Any:
@@ -167,12 +251,21 @@ def _entries_by_access(image: Image) -> Any:
 
 
 def _unselective_facts(
-    image: Image, entry: int, ids: Sequence[str], place_of: Callable[[int], Place]
+    image: Image, entry: int, share: float, ids: Sequence[str], place_of: Callable[[int], Place]
 ) -> dict[str, Any]:
     ordinal = int(image.entry_profiles[image.entry_profile_off[entry]])
     facts = _entry_facts(image, entry)
-    checked = [*facts["checks"], *([facts["residual"]] if facts["residual"] else [])]
-    return {"profile": ids[ordinal], "place": _place(place_of(ordinal)), "checks": checked or ["TRUE"]}
+    checked = [*([facts["access"]] if facts["access"] else []), *facts["checks"]]
+    checked += [facts["residual"]] if facts["residual"] else []
+    why, hint = reason(image, entry, share)
+    return {
+        "profile": ids[ordinal],
+        "place": _place(place_of(ordinal)),
+        "checks": checked or ["TRUE"],
+        "share": share,
+        "reason": why,
+        "hint": hint,
+    }
 
 
 def _place(place: Place) -> str | None:
@@ -202,11 +295,14 @@ def _profile_text(facts: dict[str, Any]) -> str:
 
 
 def _set_text(facts: dict[str, Any]) -> str:
+    n_bytes = sum(facts["memory"].values())
     lines = [
-        f"Plan for {counted(facts['profiles'], 'profile')}: {counted(facts['attributes'], 'attribute')}, "
-        f"{counted(facts['entries'], 'entry', 'entries')}, {counted(facts['joins'], 'join term')}",
-        f"matcher {facts['matcher']}: {facts['reason']}",
+        f"{facts['title']}   {drawing.time(facts['ns'])} a document, {drawing.size(n_bytes)}",
+        *drawing.tree(facts["operators"]),
+        f"{facts['expected_from']}; matcher {facts['matcher']}: {facts['reason']}",
     ]
+    if "analyzed" in facts:
+        lines.append(f"seen with {counted(facts['analyzed'], 'document')}")
     slots = [slot for slot in facts["slots"] if slot["tests"] or slot["access_for_entries"]]
     width = max([len(slot["attribute"]) for slot in slots], default=0)
     lines += [
@@ -242,7 +338,9 @@ def _set_text(facts: dict[str, Any]) -> str:
     for found in facts["not_selective"]:
         place = f" at {found['place']}" if found["place"] else ""
         checks = " AND ".join(found["checks"])
-        lines.append(f"not selective: {found['profile']}{place}, {checks}, is checked for every document")
+        often = "every document" if found["share"] == 1 else f"{found['share']:.0%} of the documents"
+        lines.append(f"not selective: {found['profile']}{place}, {checks}, is checked for {often}: {found['reason']}")
+        lines.append(f"  hint: {found['hint']}")
     more = facts["n_not_selective"] - len(facts["not_selective"])
     if more:
         lines.append(f"not selective: {more:,} more (--format json shows all)")
@@ -250,17 +348,5 @@ def _set_text(facts: dict[str, Any]) -> str:
 
 
 def _asked_text(asked: dict[str, Any]) -> str:
-    others = [f"{other['way']} {_time(other['ns'])}" for other in asked["rejected"]]
-    return f"{asked['way']}, {_time(asked['ns'])}" + (f"   (rejected: {', '.join(others)})" if others else "")
-
-
-def _time(ns: float) -> str:
-    """A time as one reads it.
-
-    >>> _time(9_100), _time(36_000_000)
-    ('9.1 us', '36 ms')
-    """
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
-        if ns >= size:
-            return f"{ns / size:,.1f}".removesuffix(".0") + f" {unit}"
-    return f"{ns:,.0f} ns"
+    others = [f"{other['way']} {drawing.time(other['ns'])}" for other in asked["rejected"]]
+    return f"{asked['way']}, {drawing.time(asked['ns'])}" + (f"   (rejected: {', '.join(others)})" if others else "")

@@ -15,8 +15,28 @@ from typing import Any
 from profilec.grammar.limits import Limits
 from profilec.planner.rules import RULES
 
-MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
-INDEXES = ("cluster", "hash", "hybrid", "interval", "interval_tree", "segment_tree")
+MATCHERS = ("access", "betree", "betree:list", "betree:matrix", "bitmap", "counting", "opindex", "scan")
+WITH_INDEX = ("access", "bitmap")
+"""The matchers that have an index on each attribute."""
+INDEXES = (
+    "cluster",
+    "hash",
+    "hybrid",
+    "interval",
+    "interval_tree",
+    "lci",
+    "lci:clipped",
+    "lci:table",
+    "lci:virtual",
+    "operator_lists",
+    "operator_lists:bs",
+    "pbtree",
+    "sci",
+    "sci:clipped",
+    "sci:table",
+    "sci:virtual",
+    "segment_tree",
+)
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
 NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "rules", *_LIMITS)
@@ -50,8 +70,9 @@ class Options:
             _known("matcher", matcher, MATCHERS)
         indexes = _mapping("index takes", "attribute to index", given.get("index", {}))
         index = tuple((str(attribute), _known("index", name, INDEXES)) for attribute, name in indexes.items())
-        if index and matcher not in (None, "bitmap"):
-            raise ValueError(f"the matcher {matcher} uses no index: leave out `index`, or choose the matcher bitmap")
+        if index and matcher not in (None, *WITH_INDEX):
+            known = " or ".join(WITH_INDEX)
+            raise ValueError(f"the matcher {matcher} uses no index: leave out `index`, or choose the matcher {known}")
         max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
         if max_cap is not None and (index or (matcher or "betree").partition(":")[0] != "betree"):
             raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")

@@ -1,7 +1,10 @@
-"""The plan of a profile set: the matcher that runs it, and what was known when it was chosen.
+"""The plan of a profile set: its operators, what each is expected to give and to cost, and what was rejected.
 
-In: an image and the options. Out: a `Plan`. (The cost-based search over index types takes this
-module's place in the pipeline; until then the matcher is one of three, and the tree weighs its own form by cost.)
+In: an image, what a document is expected to come to, the options and the unit costs. Out: a `Plan`.
+
+Operators form a directed acyclic graph, the flow of one document: its ranks go to the matcher, by way of the indexes
+that it has; entries go from there to the check of what only Python can tell, and to the answer. `Plan.graph` is that
+graph as networkx has it.
 """
 
 from __future__ import annotations
@@ -9,21 +12,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from profilec.planner import costs
+from profilec.planner.costs import Units, cost
 from profilec.planner.options import Options
+from profilec.planner.search import Found, Priced, search
 
 if TYPE_CHECKING:
+    import networkx as nx
+
+    from profilec.planner.lower.workload import Workload
     from profilec.runtime.image import Image
+
+
+class Operator(NamedTuple):
+    """One operator. For one document: `rows`, the entries (of `encode` the ranks) that it is expected to give, and `ns`
+    that it takes itself. `inputs`: the places in the plan of what it reads. `rejected`: what could stand here instead,
+    and what that would cost; the cheapest first."""
+
+    name: str
+    detail: str
+    rows: float
+    ns: float
+    inputs: tuple[int, ...] = ()
+    rejected: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`phase_order`: the one forced, or None for the cheaper one of each document.
-
-    `postings`: how many (entry, elementary interval) pairs the interval index holds, or would hold."""
+    """`operators`: the first gives the answer. `index`: the index of each attribute, where the matcher has some.
+    `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
+    is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
+    to gain, each with the share of documents for which it is looked at, and how many there are in all. `postings`: how
+    many (entry, elementary interval) pairs an interval index holds, or would hold."""
 
     matcher: str
     reason: str
@@ -33,6 +57,14 @@ class Plan:
     n_joins: int
     postings: int
     phase_order: str | None = None
+    index: tuple[tuple[str, str], ...] = ()
+    n_sampled: int = 0
+    operators: tuple[Operator, ...] = ()
+    n_unselective: int = 0
+    unselective: tuple[tuple[int, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operators", tuple(Operator(*operator) for operator in self.operators))
 
     def __str__(self) -> str:
         return (
@@ -40,6 +72,42 @@ class Plan:
             f"{counted(self.n_entries, 'entry', 'entries')}, {counted(self.n_joins, 'join term')}; "
             f"matcher {self.matcher}: {self.reason}"
         )
+
+    @property
+    def ns(self) -> float:
+        """What matching one document is expected to take."""
+        return sum(operator.ns for operator in self.operators)
+
+    @property
+    def graph(self) -> nx.DiGraph[int]:
+        """The operators as a graph: an edge from each to what reads it; a node has the operator's fields."""
+        import networkx as nx
+
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        for place, operator in enumerate(self.operators):
+            graph.add_node(place, **operator._asdict())
+        graph.add_edges_from((place, n) for n, operator in enumerate(self.operators) for place in operator.inputs)
+        return graph
+
+    def verify(self) -> None:
+        """Raises ValueError where the operators are no plan: a cycle, something that nobody reads, a cost or a number
+        of rows that cannot be."""
+        for place, operator in enumerate(self.operators):
+            if not all(0 <= read < len(self.operators) for read in operator.inputs):
+                raise ValueError(f"operator {place}, {operator.name}, reads one that there is not")
+            if not (operator.ns >= 0 and operator.rows >= 0):
+                raise ValueError(f"operator {place}, {operator.name}, has {operator.rows} rows at {operator.ns} ns")
+        order = list(self._reached(0, ()))
+        unread = sorted(set(range(len(self.operators))) - set(order))
+        if unread:
+            raise ValueError(f"nobody reads operator {unread[0]}, {self.operators[unread[0]].name}")
+
+    def _reached(self, place: int, path: tuple[int, ...]) -> Iterator[int]:
+        if place in path:
+            raise ValueError(f"operator {place}, {self.operators[place].name}, reads itself")
+        yield place
+        for read in self.operators[place].inputs:
+            yield from self._reached(read, (*path, place))
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
@@ -51,30 +119,106 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def plan_of(image: Image, options: Options) -> Plan:
-    """Chooses the matcher: the tree, unless the options say otherwise.
+def plan_of(
+    image: Image,
+    workload: Workload,
+    options: Options,
+    units: Units,
+    join_ns: float,
+    unselective: tuple[int, tuple[tuple[int, float], ...]],
+) -> Plan:
+    """The plan that costs least of those that the options leave open.
+
+    Args:
+        join_ns: what asking all joins of one document costs.
+        unselective: as `lower.unselective` tells it.
 
     Raises:
         ValueError: an index is forced on what no profile asks for.
     """
     if options.index:
         options.expect_used(_attributes(image))
-    if options.matcher is not None:
-        matcher, reason = options.matcher, "as the options say"
-    elif options.index:
-        matcher, reason = "bitmap", "the options name an index, which no other matcher uses"
-    else:
-        matcher, reason = "betree", "it is the fastest for most sets"
-    return Plan(
-        matcher=matcher,
-        reason=reason,
+    found = search(workload, options, units)
+    plan = Plan(
+        matcher=found.matcher.name,
+        reason=_reason(options),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
-        n_entries=len(image.entry_residual),
+        n_entries=image.n_entries,
         n_joins=len(image.joins),
         postings=_postings(image),
         phase_order=options.phase_order,
+        index=tuple((name, priced[0].name) for name, priced in found.indexes.items()),
+        n_sampled=workload.n_sampled,
+        operators=_operators(image, workload, found, units, join_ns),
+        n_unselective=unselective[0],
+        unselective=unselective[1],
     )
+    plan.verify()
+    return plan
+
+
+def _reason(options: Options) -> str:
+    if options.matcher is not None:
+        return "as the options say"
+    if options.index:
+        return "the cheaper one of those that have the index that the options name"
+    if options.max_cap is not None:
+        return "the options name its leaf capacity"
+    return "it is expected to cost least"
+
+
+def _operators(image: Image, workload: Workload, found: Found, units: Units, join_ns: float) -> tuple[Operator, ...]:
+    """See `Plan`: the answer comes first."""
+    operators: list[Operator] = []
+
+    def add(name: str, detail: str, rows: float, ns: float, rejected: Iterable[Priced] = ()) -> int:
+        operators.append(Operator(name, detail, rows, ns, (), tuple((one.name, one.ns) for one in rejected)))
+        return len(operators) - 1
+
+    def read_by(reader: int, place: int) -> int:
+        operators[reader] = operators[reader]._replace(inputs=(*operators[reader].inputs, place))
+        return place
+
+    n_joined = image.n_entries - workload.n_entries
+    n_each = len(image.entry_profiles) / max(image.n_entries, 1)
+    answer = reader = add(
+        "match", counted(image.n_profiles, "profile"), (workload.rows + _JOIN_SHARE * n_joined) * n_each, 0.0
+    )
+    if image.joins:
+        read_by(answer, add("joins", counted(len(image.joins), "join term"), _JOIN_SHARE * n_joined, join_ns))
+    if workload.n_checked:
+        reader = read_by(
+            reader, add("check", "what Python has to decide", workload.rows, cost(costs.check(workload), units))
+        )
+    chosen, *others = found.matchers
+    of_indexes = [(slot, found.indexes[slot.name]) for slot in workload.slots if slot.name in found.indexes]
+    ns_of_indexes = sum(priced[0].ns * slot.presence for slot, priced in of_indexes)
+    matcher = read_by(
+        reader,
+        add(
+            chosen.name,
+            counted(workload.n_entries, "entry", "entries"),
+            workload.rows,
+            max(chosen.ns - ns_of_indexes, 0.0),
+            others,
+        ),
+    )
+    encode = add(
+        "encode", counted(len(image.slots), "attribute"), workload.present, cost(costs.encode(workload), units)
+    )
+    for slot, priced in of_indexes:
+        name = f"{priced[0].name} of {slot.name}"
+        ns = priced[0].ns * slot.presence
+        place = read_by(matcher, add(name, counted(slot.n_entries, "entry", "entries"), slot.n_held, ns, priced[1:]))
+        read_by(place, encode)
+    if not of_indexes:
+        read_by(matcher, encode)
+    return tuple(operators)
+
+
+_JOIN_SHARE = 0.5
+"""The share of entries that ask joins alone which are taken to hold."""
 
 
 def _attributes(image: Image) -> Iterator[str]:

@@ -9,7 +9,7 @@ Invariant: the answer is the same for every matcher, for one document or many, f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -86,6 +86,16 @@ class Executor:
         self._overlap: Overlap | None = None
         self._deciding = new_lock()
         """What joins ask of the store is kept there as it is found: one thread of a batch asks at a time."""
+
+    @property
+    def encode(self) -> Callable[[Document], SparseDocument]:
+        """What gives a document's ranks."""
+        return self._encode
+
+    @property
+    def matcher(self) -> Matcher:
+        """What finds the entries that do not ask joins alone."""
+        return self._matcher
 
     @property
     def overlap(self) -> Overlap:

@@ -36,7 +36,9 @@ _SOURCES = (
     "runtime/machine_code.py",
     "runtime/image.py",  # constants
     "runtime/*_kernels.py",
+    "runtime/matchers/*.py",
     "runtime/matchers/betree/*.py",
+    "runtime/matchers/opindex/*.py",
     "planner/lower/*_kernels.py",
     "planner/lower/lists.py",
     "planner/lower/betree/*.py",

@@ -69,7 +69,7 @@ def test_streams_that_cannot_be_used_end_it_with_2_and_a_word(redirect: str, mes
         (["-o", "rules=merge_ranges,fold"], "no rule 'fold'"),
         (["-o", "max_kap=3"], "no option 'max_kap'; did you mean 'max_cap'?"),
         (["--index", "prise=interval"], "index forces 'interval' on 'prise', an attribute that no profile uses; did"),
-        (["--index", "price=lci"], "no index 'lci'"),
+        (["--index", "price=trie"], "no index 'trie'"),
     ],
     ids=lambda value: value[-1][:20] if isinstance(value, list) else "",
 )
@@ -80,6 +80,16 @@ def test_an_option_that_makes_no_sense_is_one_line(
     run = profilec("match", "a.prof", *arguments)
     assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
     assert run.err.startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize("name", ["lci:table", "operator_lists:bs", "pbtree"])
+def test_an_index_may_have_a_form(profilec: Runs, write: Writes, name: str) -> None:
+    write("a.prof", "PROFILE a WHERE price < 3; PROFILE b WHERE price BETWEEN 2 AND 5; PROFILE c WHERE price <> 4;")
+    write("d.ndjson", '{"price": 4}\n{"price": 2}\n')
+    plain = profilec("match", "a.prof", "d.ndjson")
+    forced = profilec("match", "a.prof", "d.ndjson", "--index", f"price={name}")
+    assert (forced.status, forced.out, forced.err) == (0, plain.out, plain.err)
+    assert '["a", "b", "c"]' in forced.out
 
 
 def test_rules_are_listed_with_commas(profilec: Runs, write: Writes) -> None:

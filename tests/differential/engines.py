@@ -24,7 +24,7 @@ from profilec.grammar.parse import parse_condition
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
 
-MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix")
+MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex")
 CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
 WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}

@@ -20,6 +20,7 @@ def test_import_linter_contracts() -> None:
 
 def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> None:
     allowed = (
+        "profilec.runtime.analyze",
         "profilec.runtime.apart",
         "profilec.runtime.element_terms",
         "profilec.runtime.image",

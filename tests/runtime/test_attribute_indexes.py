@@ -1,11 +1,12 @@
-"""The attribute indexes of seed 000: all against the definition, and each against what its algorithm promises."""
+"""The attribute indexes: all against the definition, and those of Tatbul 2001 against what their algorithms promise."""
 
 import datetime
 import random
+import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import profilec
@@ -67,6 +68,7 @@ INTERVALS = st.one_of(
 
 
 @every_index
+@settings(deadline=None)
 @given(all_intervals=st.lists(INTERVALS, max_size=40), order=st.randoms(use_true_random=False))
 def test_stabbing(name, all_intervals, order):
     entries = [(3 * number, intervals) for number, intervals in enumerate(all_intervals)]
@@ -113,6 +115,89 @@ def thousands(kind):
 @pytest.mark.parametrize("kind", ["points", "short", "mixed"])
 def test_thousands(name, kind):
     expect_right(name, thousands(kind), [*range(0, 9_002, 41), 9_000])
+
+
+class Counted(np.ndarray):
+    """An array that counts the elements that are computed with or copied, its own and those of its parts."""
+
+    n_touched = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **others):
+        return self._count(getattr(ufunc, method), inputs, others)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return self._count(function, args, kwargs)
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        if isinstance(key, np.ndarray):
+            Counted.n_touched += key.size
+        return found
+
+    def astype(self, *args, **kwargs):
+        Counted.n_touched += self.size
+        return np.asarray(self).astype(*args, **kwargs)
+
+    def _count(self, function, args, kwargs):
+        plain = [[plain_of(each) for each in arg] if isinstance(arg, list) else plain_of(arg) for arg in args]
+        for arg in plain:
+            Counted.n_touched += sum(map(np.size, arg)) if isinstance(arg, list) else np.size(arg)
+        found = function(*plain, **kwargs)
+        return found.view(Counted) if isinstance(found, np.ndarray) else found
+
+
+def plain_of(value):
+    return value.view(np.ndarray) if isinstance(value, Counted) else value
+
+
+def count_arrays(index, seen):
+    """Replaces the arrays of an index and of what it is made of."""
+    if id(index) in seen or not type(index).__module__.startswith("profilec"):
+        return
+    seen.add(id(index))
+    slots = [slot for kind in type(index).__mro__ for slot in getattr(kind, "__slots__", ())]
+    for slot in slots:
+        value = getattr(index, slot)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(index, slot, value.view(Counted))
+        for part in value.values() if isinstance(value, dict) else [value]:
+            count_arrays(part, seen)
+
+
+@every_index
+def test_no_index_looks_at_all_intervals(name):
+    """Of 20,000 short ones that are apart, a document looks at few, be it in steps or in elements of arrays."""
+    n = 20_000
+    low = 4 * np.arange(n) + 1
+    index = INDEXES[name](*singles(low, low + 1 + np.arange(n) % 2))
+    count_arrays(index, set())
+    n_lines = 0
+
+    def on_line(frame, event, arg):
+        nonlocal n_lines
+        n_lines += event == "line"
+        return on_line
+
+    ranks = range(1, 4 * n, 1_999)
+    Counted.n_touched = 0
+    before = sys.gettrace()
+    sys.settrace(on_line)
+    try:
+        found = [set(index.entries_at(rank)) for rank in ranks]
+    finally:
+        sys.settrace(before)
+    assert found == [{(rank - 1) // 4} if (rank - 1) % 4 <= 1 + (rank - 1) // 4 % 2 else set() for rank in ranks]
+    assert n_lines / len(ranks) < 500
+    assert Counted.n_touched / len(ranks) < 500
+
+
+def test_what_is_touched_is_counted():
+    """So that the test above can fail: a list of ranges is looked at as a whole."""
+    index = HashIndex(*singles(np.arange(500), np.arange(500) + 100))
+    count_arrays(index, set())
+    Counted.n_touched = 0
+    index.entries_at(250)
+    assert 1_000 <= Counted.n_touched <= 4_000
 
 
 def test_posting_lists_keep_no_short_list():

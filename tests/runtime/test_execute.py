@@ -154,7 +154,7 @@ def random_image(rng, new_builder, slots):
 
 def executors(image):
     """All matchers; of the tree, all forms of leaves and several capacities."""
-    for matcher in ("scan", "bitmap"):
+    for matcher in ("access", "bitmap", "counting", "opindex", "scan"):
         yield Executor(image, matcher)
     for leaves in ("any", "list", "matrix"):
         for max_cap in (None, 1, 2, 5):
@@ -279,7 +279,9 @@ def test_an_empty_set_and_an_entry_without_tests(new_builder):
 
 def test_unknown_matcher_and_bad_documents(builder):
     image = builder.image(0)
-    with pytest.raises(ValueError, match="no matcher 'nope'; there are betree, bitmap, scan"):
+    with pytest.raises(
+        ValueError, match="no matcher 'nope'; there are access, betree, bitmap, counting, opindex, scan"
+    ):
         Executor(image, "nope")
     with pytest.raises(DocumentError, match="a document is a mapping"):
         Executor(image, "scan").match([1])

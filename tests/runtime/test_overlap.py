@@ -15,7 +15,7 @@ from profilec import Between, DocumentError, OneOf
 from profilec.planner.lower import with_tree
 from profilec.runtime.overlap import Overlap
 
-MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "scan")
+MATCHERS = ("betree", "betree:list", "betree:matrix", "bitmap", "opindex", "scan")
 TREES = [(cap, leaves) for cap in (1, 2, 3, 7, None) for leaves in ("any", "list", "matrix")]
 ATTRIBUTES = "abc"
 STEPS = [step / 2 for step in range(-2, 14)]

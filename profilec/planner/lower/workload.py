@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from profilec.planner.lower.expected import Expected, Floats
 from profilec.runtime.element_terms import bits_told
-from profilec.runtime.image import BIT_PATTERN, WANT_TRUE, Image
+from profilec.runtime.image import BIT_PATTERN, WANT_TRUE, Image, Int32, gather
+from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.sampled import Sampled
 
 MOST_ENTRIES = 2_000
@@ -68,31 +69,31 @@ class Workload(NamedTuple):
 
 
 def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Workload:
-    """What the image's entries come to for a document."""
-    sizes = np.diff(image.entry_off)
+    """What the image's entries, but for those that ask joins alone, come to for a document."""
+    own = ~asks_joins_alone(image)
+    entries = np.flatnonzero(own).astype(np.int32)
     shares = np.minimum(expected.shares, 1.0)
-    of_tests = shares[image.entry_tests]
-    has_access = image.entry_access >= 0
-    first = np.where(has_access, shares[image.entry_access], 1.0)
-    found = float(first.sum())
-    prefixes = _prefixes(image, shares, sampled)
-    is_rank = image.entry_tests < image.n_tests
-    checked = _is_checked(image)
+    tests, _ = gather(image.entry_off, image.entry_tests, entries)
+    access = image.entry_access[entries]
+    has_access = access >= 0
+    found = float(np.where(has_access, shares[access], 1.0).sum())
+    prefixes = _prefixes(image, entries, shares, sampled)
+    is_rank = tests < image.n_tests
     rows = found * prefixes.all
     return Workload(
-        n_entries=image.n_entries,
-        n_tests=len(image.entry_tests),
+        n_entries=len(entries),
+        n_tests=len(tests),
         n_intervals=len(image.test_low),
         n_unselective=int(np.count_nonzero(~has_access)),
         n_sampled=expected.n_sampled,
         present=float(expected.presence[: len(image.slots)].sum()),
-        held=float(of_tests[is_rank].sum()),
+        held=float(shares[tests[is_rank]].sum()),
         found=found,
         looked_at=found * prefixes.looked_at,
         partitioned=found * prefixes.two,
         rows=rows,
-        n_checked=rows * float(checked.mean()) if len(sizes) else 0.0,
-        slots=tuple(_slots(image, expected, shares)),
+        n_checked=rows * float(_is_checked(image)[entries].mean()) if len(entries) else 0.0,
+        slots=tuple(_slots(image, tests[is_rank], access[has_access], expected, shares)),
     )
 
 
@@ -115,12 +116,11 @@ class _Prefixes(NamedTuple):
     all: float
 
 
-def _prefixes(image: Image, shares: Floats, sampled: Sampled | None) -> _Prefixes:
-    step = max(1, image.n_entries // MOST_ENTRIES)
-    entries = range(step // 2, image.n_entries, step)
+def _prefixes(image: Image, entries: Int32, shares: Floats, sampled: Sampled | None) -> _Prefixes:
+    step = max(1, len(entries) // MOST_ENTRIES)
     holding = None if sampled is None or not sampled.n else _Holding(image, sampled)
     first = looked_at = two = whole = 0.0
-    for entry in entries:
+    for entry in entries[step // 2 :: step].tolist():
         tests = image.entry_tests[image.entry_off[entry] : image.entry_off[entry + 1]].tolist()
         held = _held_independently(tests, shares) if holding is None else holding.prefixes(tests)
         first += held[0] if held else 1.0
@@ -128,7 +128,7 @@ def _prefixes(image: Image, shares: Floats, sampled: Sampled | None) -> _Prefixe
         two += held[1] if len(held) > 1 else held[0] if held else 1.0
         whole += held[-1] if held else 1.0
     if not first:  # none of them was found by any document: no more is known than that they are rare
-        return _prefixes(image, shares, None) if holding is not None else _Prefixes(0.0, 0.0, 0.0)
+        return _prefixes(image, entries, shares, None) if holding is not None else _Prefixes(0.0, 0.0, 0.0)
     return _Prefixes(looked_at / first, two / first, whole / first)
 
 
@@ -197,16 +197,14 @@ class _Holding:
         return rank
 
 
-def _slots(image: Image, expected: Expected, shares: Floats) -> list[SlotLoad]:
-    """The slots that entries have rank tests on."""
+def _slots(image: Image, tests: Int32, access: Int32, expected: Expected, shares: Floats) -> list[SlotLoad]:
+    """The slots that entries have these rank tests on, and these tests as access predicates."""
     n = len(image.slots)
-    is_rank = image.entry_tests < image.n_tests
-    tests = image.entry_tests[is_rank]
     slot = image.test_slot[tests]
     n_intervals = np.diff(image.test_off)
     points = np.concatenate(([0], np.cumsum(image.test_low == image.test_high)))
     n_points = points[image.test_off[1:]] - points[image.test_off[:-1]]
-    access = image.entry_access[(image.entry_access >= 0) & (image.entry_access < image.n_tests)]
+    access = access[access < image.n_tests]
     n_entries = np.bincount(slot, minlength=n)
     intervals, of_one, held = (np.bincount(slot, of[tests], n) for of in (n_intervals, n_points, shares))
     n_access = np.bincount(image.test_slot[access], minlength=n)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap
 
-from profilec.runtime.image import Image, Int32, Slot, gather, kept_offsets
-from profilec.runtime.indexes.by_name import DEFAULT, INDEXES, AttributeIndex
+from profilec.runtime.image import Image, Int32, gather, kept_offsets
+from profilec.runtime.indexes.by_name import INDEXES, AttributeIndex, index_name
 from profilec.runtime.indexes.interval import members
 
 BLOCK = 16
@@ -82,14 +82,9 @@ def _indexes(image: Image, index_of: Mapping[str, str]) -> list[tuple[int, Attri
     for part in parts:
         if len(part):
             slot = int(slots[part[0]])
-            make = INDEXES[_name_of(image.slots[slot], index_of)]
+            make = INDEXES[index_name(image.slots[slot], index_of)]
             found.append((slot, make(*_intervals(image, entries[part], tests[part]))))
     return found
-
-
-def _name_of(slot: Slot, index_of: Mapping[str, str]) -> str:
-    plain = slot.name if slot.parts is None else ".".join(slot.parts)
-    return index_of.get(slot.name) or index_of.get(plain) or DEFAULT
 
 
 def _intervals(image: Image, entries: Int32, tests: Int32) -> tuple[Int32, Int32, Int32, Int32]:

@@ -39,6 +39,32 @@ def _betree(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
     return BETreeMatcher(image, image.join_tree if joined else image.tree)
 
 
+def _access(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+    from profilec.runtime.matchers.access import AccessFinder
+    from profilec.runtime.matchers.candidates import SparseCandidateMatcher
+
+    own = asks_joins_alone(image) == joined
+    return SparseCandidateMatcher(AccessFinder(image, own, index_of), np.flatnonzero(own).astype(np.int32))
+
+
+def _counting(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+    from profilec.runtime.matchers.candidates import SparseCandidateMatcher
+    from profilec.runtime.matchers.counting import CountingFinder
+    from profilec.runtime.matchers.rank_tests import rank_tests
+
+    tests = rank_tests(image, asks_joins_alone(image) == joined)
+    return SparseCandidateMatcher(CountingFinder(tests), tests.entries)
+
+
+def _opindex(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+    from profilec.runtime.matchers.candidates import SparseCandidateMatcher
+    from profilec.runtime.matchers.opindex.match import OpIndexFinder
+    from profilec.runtime.matchers.rank_tests import rank_tests
+
+    tests = rank_tests(image, asks_joins_alone(image) == joined)
+    return SparseCandidateMatcher(OpIndexFinder(tests), tests.entries)
+
+
 def _bitmap(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
     from profilec.runtime.matchers.candidates import CandidateMatcher
@@ -72,8 +98,11 @@ class Nothing:
 _NONE = np.zeros(0, np.int32)
 
 MATCHERS: dict[str, Callable[[Image, bool, Mapping[str, str]], Matcher]] = {
+    "access": _access,
     "betree": _betree,
     "bitmap": _bitmap,
+    "counting": _counting,
+    "opindex": _opindex,
     "scan": _scan,
 }
 """What finds the entries of an image that ask joins alone, or the others; `index_of`: the attribute indexes that are

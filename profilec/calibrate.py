@@ -1,0 +1,167 @@
+"""`calibrate`: measures the unit costs of this machine.
+
+In: nothing. Out: unit costs in ns, as `compile(calibration=…)` takes them.
+
+Sets that differ in size, selectivity and attributes are matched by each matcher in turn, and each index is asked; the
+units are those whose sums, by the formulas of `planner.costs`, miss the measured times least.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from profilec.grammar import ir
+from profilec.grammar.parse import parse_condition
+from profilec.planner import costs
+from profilec.planner.costs import MATCHERS, Sizes
+from profilec.planner.least_squares import unit_costs
+from profilec.planner.lower import ImageBuilder, with_tree
+from profilec.planner.lower.workload import SlotLoad, Workload, workload_of
+from profilec.planner.normalize import normalize
+from profilec.runtime.execute import Executor
+from profilec.runtime.image import Image
+from profilec.runtime.indexes.by_name import DEFAULT, INDEXES
+
+_ROUNDS = 5
+_N_DOCUMENTS = 100
+
+
+class _Shape(NamedTuple):
+    """A set: so many profiles of so many predicates each, on some of the attributes; a predicate is an equality with
+    one of `n_values`, or a range of `width`; documents have so many of the attributes."""
+
+    n_profiles: int
+    n_attributes: int
+    n_predicates: int
+    n_values: int
+    width: int
+    n_present: int
+
+
+_SHAPES = (
+    _Shape(300, 4, 2, 50, 0, 4),
+    _Shape(3_000, 4, 2, 50, 0, 4),
+    _Shape(3_000, 4, 3, 1_000, 200, 4),
+    _Shape(3_000, 40, 3, 1_000, 0, 12),
+    _Shape(20_000, 1, 1, 20_000, 0, 1),
+    _Shape(20_000, 1, 1, 20_000, 200, 1),
+    _Shape(20_000, 20, 4, 100, 10, 20),
+    _Shape(20_000, 200, 4, 1_000, 0, 20),
+    _Shape(20_000, 20, 3, 200, 60, 10),
+    _Shape(100_000, 100, 4, 1_000, 0, 15),
+    _Shape(100_000, 20, 3, 10_000, 500, 20),
+)
+
+
+class _Load(NamedTuple):
+    image: Image
+    workload: Workload
+    documents: list[dict[str, Any]]
+
+
+class _Run(NamedTuple):
+    """What was spent, and the ns that it took."""
+
+    sizes: Sizes
+    ns: float
+
+
+def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, float]:
+    """Unit costs in ns, by name. Takes about a minute. `told`: called with the name of what is measured next."""
+    runs: dict[str, list[_Run]] = {}
+    for number, shape in enumerate(_SHAPES):
+        told(f"set {number + 1} of {len(_SHAPES)}")
+        load = _load(shape, random.Random(number))
+        runs.setdefault("encode", []).append(_encoding(load))
+        for name in MATCHERS:
+            runs.setdefault(name, []).append(_matching(load, name))
+    for name in INDEXES:
+        told(f"index {name}")
+        runs[name] = list(_probing(name))
+    units = {"check_entry": _CHECK}
+    for measured in runs.values():
+        units |= _fitted(measured)
+    return units
+
+
+_CHECK = 2_000.0
+"""What Python takes for an entry's residual differs by what the residual is: this is no unit to be measured."""
+
+
+def _load(shape: _Shape, rng: random.Random) -> _Load:
+    attributes = [f"a{number}" for number in range(shape.n_attributes)]
+
+    def predicate(attribute: str) -> str:
+        low = rng.randrange(shape.n_values)
+        return f"{attribute} BETWEEN {low} AND {low + shape.width}" if shape.width else f"{attribute} = {low}"
+
+    builder = ImageBuilder()
+    for _ in range(shape.n_profiles):
+        chosen = rng.sample(attributes, min(shape.n_predicates, len(attributes)))
+        node = parse_condition(" AND ".join(map(predicate, chosen))).node
+        assert isinstance(node, ir.Condition)
+        builder.add(normalize(node))
+    documents = [
+        {name: rng.randrange(shape.n_values) for name in rng.sample(attributes, shape.n_present)}
+        for _ in range(2 * _N_DOCUMENTS)
+    ]
+    built = builder.build(documents)
+    return _Load(built.image, workload_of(*built), documents[:_N_DOCUMENTS])
+
+
+def _encoding(load: _Load) -> _Run:
+    encode = Executor(load.image, "scan").encode
+    return _Run(costs.encode(load.workload), _timed(encode, load.documents, _UNTIL_KNOWN))
+
+
+def _matching(load: _Load, name: str) -> _Run:
+    image = with_tree(load.image) if name == "betree" else load.image
+    executor = Executor(image, name)
+    index_of = dict.fromkeys((slot.name for slot in load.workload.slots), DEFAULT)
+    sizes = costs.matcher(name, load.workload, index_of)
+    own = {unit: size for unit, size in sizes.items() if unit.startswith(name)}
+    encoding = _timed(executor.encode, load.documents, _UNTIL_KNOWN)
+    return _Run(own, max(_timed(executor.match, load.documents) - encoding, 1.0))
+
+
+def _probing(name: str) -> Iterator[_Run]:
+    """Asks an index of 100 to 30,000 intervals, of one rank or wider, for ranks."""
+    rng = np.random.default_rng(1)
+    for n in (100, 3_000, 30_000):
+        for width in (0, 4, 64):
+            low = rng.integers(1, 2 * n, n).astype(np.int32)
+            high = (low + width).astype(np.int32)
+            entries = np.arange(n, dtype=np.int32)
+            asked = INDEXES[name](entries, np.arange(n + 1, dtype=np.int32), low, high)
+            ranks = rng.integers(1, 2 * n, _N_DOCUMENTS).tolist()
+            held = float(np.mean([np.count_nonzero((low <= rank) & (rank <= high)) for rank in ranks]))
+            slot = SlotLoad("", 1.0, n, n, n if width == 0 else 0, 2 * n, held, n, held)
+            yield _Run(costs.index(name, slot, 1.0), _timed(asked.entries_at, ranks))
+
+
+def _timed(run: Callable[[Any], object], arguments: Sequence[Any], n_warm_up: int = 1) -> float:
+    """The ns that a call takes: the median of some rounds over all arguments, after some that are not counted."""
+    took = []
+    for _ in range(n_warm_up + _ROUNDS):
+        start = time.perf_counter_ns()
+        for argument in arguments:
+            run(argument)
+        took.append((time.perf_counter_ns() - start) / len(arguments))
+    return statistics.median(took[n_warm_up:])
+
+
+_UNTIL_KNOWN = 12
+"""Rounds after which the documents' shapes are known to the encoder."""
+
+
+def _fitted(runs: Sequence[_Run]) -> dict[str, float]:
+    names = list(dict.fromkeys(name for run in runs for name in run.sizes))
+    sizes = np.array([[run.sizes.get(name, 0.0) for name in names] for run in runs])
+    found = unit_costs(sizes, np.array([run.ns for run in runs]))
+    return dict(zip(names, found.tolist(), strict=True))

@@ -1,0 +1,58 @@
+"""A plan run: what each of its operators gives and takes.
+
+In: an executor, documents. Out: for one document, on average, rows and nanoseconds of each operator.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from profilec.runtime.execute import Executor
+    from profilec.runtime.program import Document
+    from profilec.runtime.store.documents import DocumentStore
+
+
+class Seen(NamedTuple):
+    """`operators`: by name ("encode", "matcher", "check", "match") the mean rows and ns of one document."""
+
+    n_documents: int
+    operators: Mapping[str, tuple[float, float]]
+
+
+_WARM_UP = 50
+
+
+def analyze(executor: Executor, documents: Sequence[Document], store: DocumentStore) -> Seen:
+    """Matches the documents, one after the other, and measures. What the first ones compile, load or learn is left out.
+
+    Raises:
+        DocumentError: as `Executor.match`.
+    """
+    rows = dict.fromkeys(("encode", "matcher", "match"), 0)
+    ns = dict.fromkeys(rows, 0)
+    clock = time.perf_counter_ns
+    for document in documents[:_WARM_UP]:
+        executor.match(document, store)
+    for document in documents:
+        start = clock()
+        slots, ranks, n_slots = executor.encode(document)
+        encoded = clock()
+        profiles, entries = executor.matcher.match(slots, ranks, n_slots)
+        found = clock()
+        matched = executor.match(document, store)
+        end = clock()
+        rows["encode"] += n_slots
+        rows["matcher"] += len(profiles) + len(entries)
+        rows["match"] += len(matched)
+        ns["encode"] += encoded - start
+        ns["matcher"] += found - encoded
+        ns["match"] += end - found
+    n = max(len(documents), 1)
+    seen: dict[str, tuple[float, float]] = {name: (rows[name] / n, ns[name] / n) for name in ("encode", "matcher")}
+    rest = max(ns["match"] - ns["encode"] - ns["matcher"], 0) / n
+    seen["check"] = seen["joins"] = rows["match"] / n, rest
+    seen["match"] = rows["match"] / n, ns["match"] / n
+    return Seen(len(documents), seen)

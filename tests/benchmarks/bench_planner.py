@@ -1,0 +1,128 @@
+"""Whether the plan that is chosen by cost is a good one: against every plan that can be forced, on 13 workloads.
+
+In each round every plan matches some documents, encoding included, one plan after the other; medians are compared.
+The estimates of candidates are compared with what `access` looks at. Plans that take more than PATIENCE seconds to
+build are told, and left out.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from figures import Row, Skipped
+from plans import N_DOCUMENTS, Workload, forced, workloads
+
+from profilec.planner.calibration import default_units
+from profilec.planner.lower import ImageBuilder, with_tree
+from profilec.planner.lower.build import Built
+from profilec.planner.lower.unselective import unselective
+from profilec.planner.lower.workload import workload_of
+from profilec.planner.options import Options
+from profilec.planner.plan import plan_of
+from profilec.runtime.execute import Executor
+from profilec.runtime.matchers.access import AccessFinder
+
+TITLE = "Plans chosen by cost, against all that can be forced"
+ROUNDS = 9
+SLICE = 0.02
+PATIENCE = 60.0
+
+
+def rows(quick: bool) -> Iterator[Row | Skipped]:
+    errors: list[float] = []
+    for workload in workloads(1_000 if quick else 100_000):
+        documents = workload.documents()
+        built = _built(workload, documents[:N_DOCUMENTS])
+        yield from _against_all(workload.name, built, documents[N_DOCUMENTS:], 1 if quick else ROUNDS)
+        errors += _errors(built, documents[N_DOCUMENTS:])
+    yield Row("estimate of candidates, median", float(np.median(errors)), "x", target=2.0)
+    yield Row("estimate of candidates, 90th percentile", float(np.percentile(errors, 90)), "x", target=5.0)
+    yield from _planning(10_000 if quick else 1_000_000)
+
+
+def _built(workload: Workload, sample: list[dict[str, Any]] | None) -> Built:
+    builder = ImageBuilder()
+    for form in workload.forms():
+        builder.add(form)
+    return builder.build(sample)
+
+
+def _against_all(name: str, built: Built, documents: list[dict[str, Any]], rounds: int) -> Iterator[Row | Skipped]:
+    plan = plan_of(
+        built.image, workload_of(*built), Options(), default_units(), 0.0, unselective(built.image, built.expected)
+    )
+    executors = {"planned": _executor(built, plan.matcher, dict(plan.index))}
+    attributes = [slot.name for slot in built.image.slots]
+    for other, (matcher, index) in forced().items():
+        start = time.perf_counter()
+        executors[other] = _executor(built, matcher, {} if index is None else dict.fromkeys(attributes, index))
+        took = time.perf_counter() - start
+        if took > PATIENCE:
+            del executors[other]
+            yield Skipped(f"{name}: {other}", f"it took {took:.0f} s to build")
+    expected = [executors["planned"].match(document).tolist() for document in documents[:20]]
+    for other, executor in executors.items():
+        found = [executor.match(document).tolist() for document in documents[:20]]
+        assert found == expected, f"{name}: {other} and the plan disagree"
+    took_each: dict[str, list[float]] = {other: [] for other in executors}
+    n_of = {other: _n_in_slice(executor, documents) for other, executor in executors.items()}
+    for round_ in range(rounds):
+        for other, executor in executors.items():
+            took_each[other].append(_timed(executor, documents, round_ * n_of[other], n_of[other]))
+    medians = {other: statistics.median(times) * 1e6 for other, times in took_each.items()}
+    planned = medians.pop("planned")
+    best, worst = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
+    yield Row(f"{name}: planned, {plan.matcher}", planned, "us", medians[best], f"the best, {best}", times=0.8)
+    yield Row(f"{name}: the worst, {worst}", medians[worst], "us")
+
+
+def _executor(built: Built, matcher: str, index_of: dict[str, str]) -> Executor:
+    base, _, leaves = matcher.partition(":")
+    presence = built.expected.presence if built.expected.n_sampled else None
+    image = with_tree(built.image, None, leaves or "any", presence) if base == "betree" else built.image
+    return Executor(image, matcher, index_of=index_of)
+
+
+def _timed(executor: Executor, documents: list[dict[str, Any]], first: int, n: int) -> float:
+    start = time.perf_counter()
+    for number in range(first, first + n):
+        executor.match(documents[number % len(documents)])
+    return (time.perf_counter() - start) / n
+
+
+def _n_in_slice(executor: Executor, documents: list[dict[str, Any]]) -> int:
+    return max(1, min(len(documents), int(SLICE / _timed(executor, documents, 0, 10))))
+
+
+def _errors(built: Built, documents: list[dict[str, Any]]) -> list[float]:
+    """How many times the estimate of candidates is off, in either direction: of all, and of each attribute."""
+    workload = workload_of(*built)
+    finder = AccessFinder(built.image, np.ones(built.image.n_entries, np.bool_))
+    encode = Executor(built.image, "scan").encode
+    seen = np.zeros(len(built.image.slots))
+    total = 0
+    off = finder.checks.by_test_off
+    for document in documents:
+        slots, ranks, n = encode(document)
+        total += finder.n_candidates(slots[:n].copy(), ranks[:n].copy())
+        tests = finder.holding(slots[:n].copy(), ranks[:n].copy())
+        np.add.at(seen, built.image.test_slot[tests], off[tests + 1] - off[tests])
+    seen /= len(documents)
+    pairs = [(workload.found, total / len(documents))]
+    number_of = {slot.name: number for number, slot in enumerate(built.image.slots)}
+    pairs += [(slot.n_found, seen[number_of[slot.name]]) for slot in workload.slots if slot.n_access]
+    return [max(expected / found, found / expected) for expected, found in pairs if expected > 0 and found > 0]
+
+
+def _planning(n: int) -> Iterator[Row]:
+    workload = next(iter(workloads(n)))
+    built = _built(workload, workload.documents()[:N_DOCUMENTS])
+    start = time.perf_counter()
+    found = workload_of(*built)
+    worst = unselective(built.image, built.expected)
+    plan_of(built.image, found, Options(), default_units(), 0.0, worst)
+    yield Row(f"planning {n:,} profiles", time.perf_counter() - start, "s", target=2.0)

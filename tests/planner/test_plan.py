@@ -1,0 +1,247 @@
+"""The plan: the cheapest is found, its operators are a graph, what is forced is taken, the drawings are whole."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import profilec
+from profilec.planner import costs, drawing
+from profilec.planner.calibration import default_units
+from profilec.planner.costs import MATCHERS, cost
+from profilec.planner.least_squares import unit_costs
+from profilec.planner.lower.workload import SlotLoad, Workload
+from profilec.planner.options import INDEXES, Options
+from profilec.planner.plan import Operator, Plan
+from profilec.planner.search import search
+
+SLOT = SlotLoad("price", 1.0, 1_000, 1_000, 1_000, 2_001, 1.0, 1_000, 1.0)
+WORKLOAD = Workload(1_000, 2_000, 2_000, 0, 0, 2.0, 20.0, 5.0, 8.0, 2.0, 1.0, 0.0, (SLOT, SLOT._replace(name="brand")))
+
+
+def profiles(n: int = 500) -> dict[str, str]:
+    return {f"p{i}": f"brand = 'b{i % 40}' AND price < {i}" for i in range(n)}
+
+
+def documents(n: int = 300) -> list[dict[str, Any]]:
+    rng = random.Random(1)
+    return [{"brand": f"b{rng.randrange(60)}", "price": rng.randrange(600)} for _ in range(n)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_search_finds_the_cheapest_plan(seed: int) -> None:
+    """Against all matchers and all choices of indexes, whatever the units are."""
+    rng = random.Random(seed)
+    units = {name: rng.random() * 1_000 for name in default_units()}
+    found = search(WORKLOAD, Options(), units)
+    index_of = {name: priced[0].name for name, priced in found.indexes.items()}
+    assert found.matcher.ns == pytest.approx(cost(costs.matcher(found.matcher.name, WORKLOAD, index_of), units))
+    for name in MATCHERS:
+        for one in INDEXES if name in ("access", "bitmap") else ("interval",):
+            for other in INDEXES if name in ("access", "bitmap") else ("interval",):
+                sizes = costs.matcher(name, WORKLOAD, {"price": one, "brand": other})
+                assert cost(sizes, units) >= found.matcher.ns * (1 - 1e-9)
+    assert {priced.name for priced in found.matchers} == set(MATCHERS)
+    assert list(found.matchers) == sorted(found.matchers, key=lambda priced: priced.ns)
+
+
+@pytest.mark.parametrize("name", MATCHERS)
+def test_what_is_forced_is_taken(name: str) -> None:
+    compiled = profilec.compile(profiles(), options={"matcher": name})
+    assert compiled.plan.matcher == name
+    assert compiled.plan.reason == "as the options say"
+    (operator,) = [operator for operator in compiled.plan.operators if operator.name == name]
+    assert {rejected for rejected, _ in operator.rejected} == set(MATCHERS) - {name}
+    assert compiled.match({"brand": "b3", "price": 40}) == profilec.compile(profiles()).match(
+        {"brand": "b3", "price": 40}
+    )
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_an_index_that_is_forced_is_taken(name: str) -> None:
+    compiled = profilec.compile(profiles(), options={"index": {"price": name}})
+    assert compiled.plan.matcher in ("access", "bitmap")
+    assert dict(compiled.plan.index)["price"] == name
+    assert any(operator.name == f"{name} of price" for operator in compiled.plan.operators)
+
+
+def test_operators_are_a_graph() -> None:
+    for options in ({}, {"matcher": "access"}, {"matcher": "bitmap"}):
+        plan = profilec.compile(profiles() | {"j": "EXISTS d (d.a = a)"}, options=options).plan
+        plan.verify()
+        assert nx.is_directed_acyclic_graph(plan.graph)
+        assert [place for place in plan.graph if not plan.graph.out_degree(place)] == [0]
+        assert {"match", "joins", "encode"} <= {data["name"] for _, data in plan.graph.nodes(data=True)}
+        assert plan.ns == pytest.approx(sum(operator.ns for operator in plan.operators))
+
+
+@pytest.mark.parametrize(
+    ("operators", "message"),
+    [
+        ([Operator("match", "", 1, 1, (1,))], "reads one that there is not"),
+        ([Operator("match", "", 1, 1, (1,)), Operator("a", "", 1, 1, (0,))], "reads itself"),
+        ([Operator("match", "", 1, 1), Operator("a", "", 1, 1)], "nobody reads operator 1, a"),
+        ([Operator("match", "", -1, 1)], "has -1 rows"),
+        ([Operator("match", "", 1, float("nan"))], "at nan ns"),
+    ],
+)
+def test_what_is_no_plan(operators: list[Operator], message: str) -> None:
+    plan = Plan("scan", "", 1, 1, 1, 0, 0, operators=tuple(operators))
+    with pytest.raises(ValueError, match=message):
+        plan.verify()
+
+
+def test_the_same_plan_each_time() -> None:
+    texts = set()
+    for _ in range(3):
+        compiled = profilec.compile(profiles(), statistics=documents())
+        texts.add(compiled.explain() + compiled.explain(format="json"))
+    assert len(texts) == 1
+
+
+def test_rows_are_estimated_from_documents() -> None:
+    """Of attributes that depend on one another: each brand has its own prices."""
+    conditions = {f"p{i}": f"brand = 'b{i % 50}' AND price = {i % 50}" for i in range(1_000)}
+    asked = [{"brand": f"b{i % 50}", "price": i % 50} for i in range(1_000)]
+    informed = profilec.compile(conditions, statistics=asked)
+    expected = informed.plan.operators[0].rows
+    seen = np.mean([informed.count(document) for document in asked])
+    assert expected == pytest.approx(seen, rel=0.1)
+    assert profilec.compile(conditions).plan.operators[0].rows < seen / 10
+    assert "1,000 sampled documents" in informed.explain()
+
+
+def test_drawings() -> None:
+    compiled = profilec.compile(profiles(), options={"matcher": "bitmap"})
+    facts = json.loads(compiled.explain(format="json"))
+    operators = facts["operators"]
+    dot = compiled.explain(format="dot")
+    n_edges = sum(len(operator["inputs"]) for operator in operators)
+    assert dot.count("->") == n_edges
+    assert dot.count("label=") == len(operators)
+    mermaid = compiled.explain(format="mermaid")
+    assert mermaid.startswith("flowchart BT")
+    assert mermaid.count("-->") == n_edges
+    text = compiled.explain()
+    assert all(operator["operator"] in text for operator in operators)
+    with pytest.raises(ValueError, match="'html'"):
+        compiled.explain(format="pdf")
+    with pytest.raises(ValueError, match="for a profile"):
+        compiled.explain("p0", format="dot")
+
+
+def test_a_page_is_whole() -> None:
+    compiled = profilec.compile(
+        profiles() | {"<b>&": "title LIKE '%</script>%' OR x IS NULL"}, options={"matcher": "access"}
+    )
+    page = compiled.explain(format="html", analyze=documents())
+    tree = ET.fromstring(
+        page.replace("<!doctype html>", "")
+        .replace('<meta charset="utf-8">', "")
+        .replace('<meta name="viewport" content="width=device-width">', "")
+        .replace(" class=n>", ">")
+    )
+    assert tree.tag == "html"
+    operators = json.loads(compiled.explain(format="json"))["operators"]
+    assert len(tree.findall(".//rect")) == len(operators)
+    assert "<b>&" not in page
+    assert not re.search(r"(?:src|href)=|<script|@import|url\(", page)
+
+
+def test_names_reach_no_language_unescaped() -> None:
+    hard = 'a"]; -> {}<br/>\\n\n'
+    operators = [
+        {"operator": hard, "detail": hard, "rows": 1.0, "ns": 1.0, "inputs": [1], "rejected": []},
+        {"operator": "encode", "detail": "", "rows": 1.0, "ns": 1.0, "inputs": [], "rejected": []},
+    ]
+    dot = drawing.dot(operators)
+    label = re.search(r'n0 \[label=("(?:[^"\\]|\\.)*")\]', dot)
+    assert label is not None
+    mermaid = drawing.mermaid(operators).splitlines()
+    assert len(mermaid) == 4
+    assert re.fullmatch(r'  n0\["[^"]*"\]', mermaid[1])
+
+
+def test_what_was_seen_stands_beside() -> None:
+    compiled = profilec.compile(profiles(), statistics=documents())
+    facts = json.loads(compiled.explain(format="json", analyze=documents()))
+    assert facts["analyzed"] == 300
+    match = facts["operators"][0]
+    assert match["rows_seen"] == pytest.approx(np.mean([compiled.count(document) for document in documents()]))
+    assert all(operator["ns_seen"] >= 0 for operator in facts["operators"])
+    assert "rows seen" in compiled.explain(analyze=documents())
+    with pytest.raises(ValueError, match="of the set"):
+        compiled.explain("p0", analyze=documents())
+
+
+def test_changes_of_a_plan() -> None:
+    before = json.loads(profilec.compile(profiles(), options={"matcher": "access"}).explain(format="json"))
+    after = json.loads(profilec.compile(profiles(), options={"matcher": "scan"}).explain(format="json"))
+    lines = drawing.changes(before, after)
+    assert lines[0] == "matcher scan, and not access"
+    assert any(line.startswith("- access") for line in lines)
+    assert any(line.startswith("+ scan") for line in lines)
+    assert drawing.changes(before, before) == ["no difference"]
+
+
+def test_what_is_not_selective_comes_worst_first() -> None:
+    conditions = profiles() | {
+        "often": "price != 7",
+        "null": "x IS NULL",
+        "all": "TRUE",
+        "join": "NOT EXISTS d (d.a = a)",
+    }
+    conditions["or"] = "price = 1 OR x IS NULL"
+    found = json.loads(profilec.compile(conditions, statistics=documents()).explain(format="json"))["not_selective"]
+    shares = [one["share"] for one in found]
+    assert shares == sorted(shares, reverse=True)
+    reasons = {one["profile"]: one["reason"] for one in found}
+    assert reasons["all"] == "it holds for every document"
+    assert reasons["join"] == "earlier documents decide it"
+    assert "lack the attribute" in reasons["null"]
+    assert "of the documents satisfy" in reasons["often"]
+    assert all(one["hint"] for one in found)
+    assert not {id for id in reasons if id.startswith("p")}
+
+
+def test_units_are_found_by_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        true = rng.random(4) * (rng.random(4) < 0.7)
+        sizes = rng.random((12, 4)) * 10 ** rng.integers(0, 4, 4)
+        measured = sizes @ true + 1e-9
+        assert unit_costs(sizes, measured) @ sizes.T == pytest.approx(measured, rel=1e-5)
+    assert (unit_costs(rng.random((9, 3)), rng.random(9)) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"betree_rows": 1}, "did you mean 'betree_row'"),
+        ({"betree_row": -1}, "in nanoseconds"),
+        ({"betree_row": "1"}, "in nanoseconds"),
+        ({"betree_row": float("nan")}, "in nanoseconds"),
+    ],
+)
+def test_no_calibration(given: Any, message: str) -> None:
+    with pytest.raises(profilec.CalibrationError, match=message):
+        profilec.compile(profiles(), calibration=given)
+    with pytest.raises(TypeError, match="calibration takes"):
+        profilec.compile(profiles(), calibration=5)
+
+
+def test_a_calibration_changes_the_plan_and_no_answer() -> None:
+    slow = {name: 1e9 for name in default_units() if name.startswith("betree")}
+    compiled = profilec.compile(profiles(), calibration=slow)
+    assert compiled.plan.matcher != "betree"
+    assert replace(compiled.plan, operators=()) != replace(profilec.compile(profiles()).plan, operators=())
+    for document in documents(50):
+        assert compiled.match(document) == profilec.compile(profiles(), options={"matcher": "scan"}).match(document)
