@@ -126,3 +126,50 @@ def test_a_broken_line_of_earlier_documents_is_a_finding(profilec: Runs, profile
 def test_the_prefilter_is_switched_off(profilec: Runs, write: Writes, value: str) -> None:
     write("joins.prof", "PROFILE seen WHERE EXISTS d (d.a = a);\n")
     assert "pre-filter" not in profilec("explain", "joins.prof", "-o", f"prefilter={value}").out
+
+
+DOCUMENTS = "".join(f'{{"brand": "Acme", "price": {number % 20}}}\n' for number in range(100))
+
+
+@pytest.mark.parametrize(("format_", "begins"), [("dot", "digraph"), ("mermaid", "flowchart"), ("html", "<!doctype")])
+def test_the_plan_is_drawn(profilec: Runs, profiles: str, format_: str, begins: str) -> None:
+    run = profilec("explain", profiles, "--format", format_)
+    assert (run.status, run.out.startswith(begins)) == (0, True)
+    run = profilec("explain", profiles, "--format", format_, "--id", "cheap")
+    assert (run.status, "--format is one of text, json" in run.err) == (2, True)
+
+
+def test_the_plan_is_run(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("docs.ndjson", DOCUMENTS)
+    run = profilec("explain", profiles, "--analyze", "docs.ndjson", "--statistics", "docs.ndjson")
+    assert (run.status, "rows seen" in run.out, "seen with 100 documents" in run.out) == (0, True, True)
+    facts = json.loads(profilec("explain", profiles, "--analyze", "docs.ndjson", "--format", "json").out)
+    assert facts["operators"][0]["rows_seen"] == 0.5
+    write("half.ndjson", '{"price": 1}\n{"price":\n')
+    assert profilec("explain", profiles, "--analyze", "half.ndjson").status == 1
+    assert profilec("explain", profiles, "--analyze", "none.ndjson").status == 2
+    assert profilec("explain", profiles, "--analyze", "docs.ndjson", "--id", "cheap").status == 2
+
+
+def test_two_plans_are_compared(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("docs.ndjson", DOCUMENTS)
+    write("others.ndjson", '{"brand": "Acme"}\n' * 50)
+    assert profilec("stats", "others.ndjson", "-o", "others.stats").status == 0
+    run = profilec("explain", profiles, "--diff", "docs.ndjson", "others.stats")
+    assert (run.status, "match  2 profiles     rows 0.5 -> " in run.out) == (0, True)
+    assert profilec("explain", profiles, "--diff", "docs.ndjson", "docs.ndjson").out == "no difference\n"
+    found = json.loads(profilec("explain", profiles, "--diff", "docs.ndjson", "others.stats", "--format", "json").out)
+    assert set(found) == {"before", "after"}
+
+
+def test_unit_costs_of_a_file(profilec: Runs, profiles: str, write: Writes) -> None:
+    write("slow.json", '{"profilec_calibration": 1, "units": {"betree_document": 1e9}}')
+    facts = json.loads(profilec("explain", profiles, "--calibration", "slow.json", "--format", "json").out)
+    assert facts["matcher"] != "betree"
+    write("bad.json", '{"profilec_calibration": 1, "units": {"betree": 1}}')
+    run = profilec("explain", profiles, "--calibration", "bad.json")
+    assert (run.status, "bad.json: no unit cost 'betree'" in run.err) == (2, True)
+    assert profilec("explain", profiles, "--calibration", "none.json").status == 2
+    assert profilec("compile", profiles, "-o", "a.prfi").status == 0
+    run = profilec("explain", "a.prfi", "--calibration", "slow.json")
+    assert (run.status, "compile it again" in run.err) == (2, True)
