@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import Example, ProfileStatement
-from profilec.planner.calibration import read_calibration
+from profilec.observed import Observed
+from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile, explain_set
 from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
 from profilec.planner.lower.describe import cost_of_joins
+from profilec.planner.lower.rearrange import rearranged
 from profilec.planner.lower.unselective import unselective
-from profilec.planner.lower.workload import workload_of
+from profilec.planner.lower.workload import found_by, workload_of
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
@@ -198,8 +201,8 @@ class _Compilation:
         parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
         is_small = self.options.leaves_matcher and image.n_entries <= FEW_ENTRIES
         if is_small and not expected.n_sampled:
-            return ProfileSet(parts)
-        return ProfileSet(_with_tree(parts, expected.presence if expected.n_sampled else None))
+            return ProfileSet(parts, self.units)
+        return ProfileSet(_with_tree(parts, expected.presence if expected.n_sampled else None), self.units)
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
@@ -243,11 +246,12 @@ class ProfileSet:
     `match` may be called from several threads. Quantified joins range over `documents`.
     """
 
-    def __init__(self, parts: SetParts) -> None:
-        self._hold(parts, DocumentStore(schema=parts.schema))
+    def __init__(self, parts: SetParts, units: Units | None = None) -> None:
+        self._hold(parts, DocumentStore(schema=parts.schema), units)
 
-    def _hold(self, parts: SetParts, documents: DocumentStore) -> None:
+    def _hold(self, parts: SetParts, documents: DocumentStore, units: Units | None = None) -> None:
         self._parts = parts
+        self._units = default_units() if units is None else units
         self._table = parts.table
         self._image = parts.image
         self.plan: Plan = parts.plan
@@ -259,7 +263,10 @@ class ProfileSet:
         """What matches the first documents of a small set."""
         self._final: Executor | None = None
         self._preparing = new_lock()
+        self._replanning = new_lock()
         self._n_asked = 0
+        self._observed = None if parts.options.replan is None else Observed(self._look_at_the_plan)
+        """What replans this set by itself; None where nobody asked for that."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The bytes of the image, whether or not it is in a file, and the documents."""
@@ -285,6 +292,63 @@ class ProfileSet:
                 self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self.plan.index)
             )
             return self._final
+
+    def replan(self, statistics: Any = None) -> Plan:
+        """Plans the set again for documents like those of `statistics`, and returns the new plan. What is matched
+        meanwhile is matched by the old one; no answer changes.
+
+        Args:
+            statistics: as of `compile`. None for the last documents matched, where the option `replan` keeps some.
+
+        Raises:
+            ValueError: no documents are given, and none were kept.
+        """
+        if statistics is None:
+            known = None if self._observed is None else self._observed.statistics()
+            if known is None or not known.n_documents:
+                raise ValueError(
+                    "replan takes statistics, or documents like those to come; the set keeps some of those that it "
+                    "matches where it was compiled with the option replan"
+                )
+        else:
+            known = _read_statistics(statistics)
+        with self._replanning:
+            self._plan_for(known)
+        return self.plan
+
+    def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
+        """Plans again, unless no more than `limit` times as much is looked at as would be then."""
+        parts = self._parts
+        image, expected, sampled = rearranged(parts.image, known.sample)
+        workload = workload_of(image, expected, sampled)
+        if found_by(parts.image, expected) + 1 <= limit * (workload.found + 1):  # one entry more or less is nothing
+            return
+        joins, often = cost_of_joins(image), unselective(image, expected)
+        plan = plan_of(image, workload, parts.options, self._units, joins, often)
+        parts = _with_tree(parts._replace(image=image, plan=plan), expected.presence)
+        executor = Executor(
+            parts.image,
+            plan.matcher,
+            plan.phase_order,
+            prefilter=parts.options.prefilter,
+            index_of=dict(plan.index),
+        )
+        with self._preparing:
+            self._parts, self._image, self.plan, self._final = parts, parts.image, plan, executor
+
+    def _look_at_the_plan(self) -> None:
+        """Plans again, in a thread of its own, where that pays."""
+        limit, observed = self._parts.options.replan, self._observed
+        if limit is None or observed is None or not self._replanning.acquire(blocking=False):
+            return
+
+        def look() -> None:
+            try:
+                self._plan_for(observed.statistics(), limit)
+            finally:
+                self._replanning.release()
+
+        Thread(target=look, name="profilec replan", daemon=True).start()
 
     def _to_keep(self) -> SetParts:
         """The parts as they are saved: a small set makes its tree again sooner than kernels are compiled."""
@@ -359,6 +423,8 @@ class ProfileSet:
         """
         if semantics == "point" or _is_point(semantics):  # PERF: one document costs little more than a call does
             executor = self._final or self._executor()
+            if self._observed is not None:
+                self._observed.saw(document)
             return self._table.ids.take(executor.match(document, self.documents))
         return self._table.ids.take(self._overlapping(document))
 

@@ -7,6 +7,7 @@ error that names what there is.
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,12 +40,13 @@ INDEXES = (
 )
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
-NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "rules", *_LIMITS)
+NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "replan", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is None or empty is the planner's choice; of `rules`, None is all."""
+    """What is None or empty is the planner's choice; of `rules`, None is all. `replan`: how many times more entries
+    than need be may be looked at, as documents have become, before the set is planned again; None for never."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
@@ -53,6 +55,7 @@ class Options:
     max_cap: int | None = None
     phase_order: str | None = None
     prefilter: bool = True
+    replan: float | None = None
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -83,7 +86,11 @@ class Options:
         prefilter = given.get("prefilter", True)
         if not isinstance(prefilter, bool):
             raise ValueError(f"prefilter takes True or False, not {_shown(prefilter)}")
-        return cls(matcher, index, _rules(given.get("rules")), Limits(**limits), max_cap, phase_order, prefilter)
+        replan = given.get("replan")
+        if replan is not None and not (isinstance(replan, int | float) and 1 < replan < math.inf):
+            raise ValueError(f"replan takes a number above 1, as 2 for twice as much as need be, not {_shown(replan)}")
+        rules = _rules(given.get("rules"))
+        return cls(matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan)
 
     @property
     def leaves_matcher(self) -> bool:

@@ -5,6 +5,8 @@ leaves.py     a leaf as a row of numbers: slot, comparison, constants
 skeleton.py   a normal form as AND/OR over leaf rows and joins
 entries.py    which conjunctions are indexed, by which access predicate, with which residual
 build.py      rows and skeletons of all profiles to the arrays of one image
+expected.py   how often documents satisfy each test; rearrange.py an image for what is known of them now
+workload.py   what matching a document comes to; unselective.py the entries by which an index has little to gain
 entry_kernels.py, lists.py   what of that is compiled, for profiles that are no plain conjunctions
 betree/       the tree that the default matcher walks, bulk-loaded from an image's entries
 describe.py   a test of an image in the user's words

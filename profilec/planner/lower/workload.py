@@ -76,7 +76,7 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
     tests, _ = gather(image.entry_off, image.entry_tests, entries)
     access = image.entry_access[entries]
     has_access = access >= 0
-    found = float(np.where(has_access, shares[access], 1.0).sum())
+    found = found_by(image, expected)
     prefixes = _prefixes(image, entries, shares, sampled)
     is_rank = tests < image.n_tests
     rows = found * prefixes.all
@@ -95,6 +95,12 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
         n_checked=rows * float(_is_checked(image)[entries].mean()) if len(entries) else 0.0,
         slots=tuple(_slots(image, tests[is_rank], access[has_access], expected, shares)),
     )
+
+
+def found_by(image: Image, expected: Expected) -> float:
+    """How many entries a document finds by the access predicates that they have."""
+    access = image.entry_access[~asks_joins_alone(image)]
+    return float(np.where(access >= 0, np.minimum(expected.shares[access], 1.0), 1.0).sum())
 
 
 def _is_checked(image: Image) -> NDArray[np.bool_]:

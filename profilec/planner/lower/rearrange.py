@@ -1,0 +1,43 @@
+"""An image for documents of which more is known now than when it was made.
+
+In: an image, sampled documents. Out: the image with each entry's tests in the order that these documents make best, and
+its access predicate among them; without a tree. Slots, tests and residuals stay, so that no profile is read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from profilec.planner.lower.build import Built
+from profilec.planner.lower.entries import Entries, access_tests, order_of, ordered
+from profilec.planner.lower.expected import access_costs, expect
+from profilec.runtime.image import Image
+from profilec.runtime.sampled import encode_sample
+
+
+def rearranged(image: Image, sample: Any) -> Built:
+    """As `ImageBuilder.build` would have made it with this sample.
+
+    Raises:
+        DocumentError: one of the sample is no document.
+    """
+    sampled = encode_sample(image, sample)
+    is_rank = image.entry_tests < image.n_tests
+    asked = np.bincount(image.test_slot[image.entry_tests[is_rank]], minlength=len(image.slots)).astype(np.float64)
+    expected = expect(image, asked, image.n_profiles, sampled)
+    costs = access_costs(image, expected)
+    entries = Entries(
+        image.entry_off.astype(np.int64),
+        image.entry_tests,
+        image.entry_residual,
+        image.entry_profile_off.astype(np.int64),
+        image.entry_profiles,
+    )
+    entries = ordered(entries, order_of(costs))
+    image = replace(
+        image, entry_tests=entries.tests, entry_access=access_tests(entries, costs), tree=None, join_tree=None
+    )
+    return Built(image, expected, sampled)
