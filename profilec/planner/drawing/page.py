@@ -22,7 +22,7 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
 body { color: #1c2733; background: #fff; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; } div { overflow-x: auto; }
 th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; }
 th { border-bottom: 2px solid #c5ced8; } td { border-bottom: 1px solid #e4e9ee; }
 td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
@@ -148,6 +148,5 @@ def _table(heads: Sequence[str], cells: Sequence[Sequence[str]], numbers: set[in
         )
         return f"<tr>{''.join(made)}</tr>"
 
-    return (
-        f"<table><thead>{row('th', heads)}</thead><tbody>{''.join(row('td', texts) for texts in cells)}</tbody></table>"
-    )
+    body = "".join(row("td", texts) for texts in cells)
+    return f"<div><table><thead>{row('th', heads)}</thead><tbody>{body}</tbody></table></div>"
