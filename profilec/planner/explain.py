@@ -158,7 +158,8 @@ def _add_seen(operators: list[dict[str, Any]], seen: Seen) -> None:
     """What was seen of each operator, beside what was expected."""
     for place, operator in enumerate(operators):
         name = "matcher" if place and operator["operator"] in MATCHERS else operator["operator"]
-        found = seen.operators.get(name)
+        _, of, attribute = operator["operator"].partition(" of ")
+        found = seen.indexes.get(attribute) if of else seen.operators.get(name)
         if found is not None:
             operator["rows_seen"], operator["ns_seen"] = found
 

@@ -192,7 +192,11 @@ def _operators(image: Image, workload: Workload, found: Found, units: Units, joi
             reader, add("check", "what Python has to decide", workload.rows, cost(costs.check(workload), units))
         )
     chosen, *others = found.matchers
-    of_indexes = [(slot, found.indexes[slot.name]) for slot in workload.slots if slot.name in found.indexes]
+    of_indexes = [
+        (slot, found.indexes[slot.name])
+        for slot in workload.slots
+        if slot.name in found.indexes and (slot.n_access or chosen.name != "access")
+    ]
     ns_of_indexes = sum(priced[0].ns * slot.presence for slot, priced in of_indexes)
     matcher = read_by(
         reader,
@@ -208,9 +212,11 @@ def _operators(image: Image, workload: Workload, found: Found, units: Units, joi
         "encode", counted(len(image.slots), "attribute"), workload.present, cost(costs.encode(workload), units)
     )
     for slot, priced in of_indexes:
-        name = f"{priced[0].name} of {slot.name}"
-        ns = priced[0].ns * slot.presence
-        place = read_by(matcher, add(name, counted(slot.n_entries, "entry", "entries"), slot.n_held, ns, priced[1:]))
+        name, ns = f"{priced[0].name} of {slot.name}", priced[0].ns * slot.presence
+        by_access = chosen.name == "access"
+        n_entries = slot.n_access if by_access else slot.n_entries
+        rows = slot.n_found if by_access else slot.n_held
+        place = read_by(matcher, add(name, counted(n_entries, "entry", "entries"), rows, ns, priced[1:]))
         read_by(place, encode)
     if not of_indexes:
         read_by(matcher, encode)

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """`operators`: by name ("encode", "matcher", "check", "match") the mean rows and ns of one document."""
+    """`operators`: by name ("encode", "matcher", "check", "match") the mean rows and ns of one document; `indexes`: the
+    same of the index of each attribute, by the slot's name, where the matcher has some."""
 
     n_documents: int
     operators: Mapping[str, tuple[float, float]]
+    indexes: Mapping[str, tuple[float, float]]
 
 
 _WARM_UP = 50
@@ -55,4 +57,23 @@ def analyze(executor: Executor, documents: Sequence[Document], store: DocumentSt
     rest = max(ns["match"] - ns["encode"] - ns["matcher"], 0) / n
     seen["check"] = seen["joins"] = rows["match"] / n, rest
     seen["match"] = rows["match"] / n, ns["match"] / n
-    return Seen(len(documents), seen)
+    return Seen(len(documents), seen, _probed(executor, documents))
+
+
+def _probed(executor: Executor, documents: Sequence[Document]) -> dict[str, tuple[float, float]]:
+    """What each index gives and takes, asked alone."""
+    find = getattr(getattr(executor.matcher, "finder", None), "probes", None)
+    if find is None:
+        return {}
+    probes = find()
+    rows, ns = dict.fromkeys(probes, 0), dict.fromkeys(probes, 0)
+    for document in documents:
+        slots, ranks, n = executor.encode(document)
+        for slot, rank in zip(slots[:n].tolist(), ranks[:n].tolist(), strict=True):
+            if slot in probes:
+                start = time.perf_counter_ns()
+                rows[slot] += probes[slot](rank)
+                ns[slot] += time.perf_counter_ns() - start
+    n_documents = max(len(documents), 1)
+    names = executor.image.slots
+    return {names[slot].name: (rows[slot] / n_documents, ns[slot] / n_documents) for slot in probes}

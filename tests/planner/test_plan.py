@@ -178,6 +178,13 @@ def test_what_was_seen_stands_beside() -> None:
     assert match["rows_seen"] == pytest.approx(np.mean([compiled.count(document) for document in documents()]))
     assert all(operator["ns_seen"] >= 0 for operator in facts["operators"])
     assert "rows seen" in compiled.explain(analyze=documents())
+    for matcher in ("access", "bitmap"):
+        compiled = profilec.compile(profiles(), statistics=documents(), options={"matcher": matcher})
+        facts = json.loads(compiled.explain(format="json", analyze=documents()))
+        indexes = [operator for operator in facts["operators"] if " of " in operator["operator"]]
+        assert indexes
+        for operator in indexes:
+            assert operator["rows_seen"] == pytest.approx(operator["rows"], rel=0.1)
     with pytest.raises(ValueError, match="of the set"):
         compiled.explain("p0", analyze=documents())
 

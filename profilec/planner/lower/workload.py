@@ -100,7 +100,8 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
 def found_by(image: Image, expected: Expected) -> float:
     """How many entries a document finds by the access predicates that they have."""
     access = image.entry_access[~asks_joins_alone(image)]
-    return float(np.where(access >= 0, np.minimum(expected.shares[access], 1.0), 1.0).sum())
+    shares = np.minimum(expected.shares[access[access >= 0]], 1.0)
+    return float(shares.sum()) + int(np.count_nonzero(access < 0))
 
 
 def _is_checked(image: Image) -> NDArray[np.bool_]:

@@ -22,7 +22,8 @@ Invariant: the candidates are the entries whose access test holds, each once, an
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -111,6 +112,16 @@ class AccessFinder:
         self._told[key] = tests
         self._n_kept += _OF_A_RANK + len(tests)
         return tests
+
+    def probes(self) -> dict[int, Callable[[int], int]]:
+        """By slot, how many entries its index gives for a rank."""
+        off = self.checks.by_test_off
+
+        def n_found(index: AttributeIndex, rank: int) -> int:
+            tests = np.frombuffer(index.entries_at(rank).to_array(), np.uint32)
+            return int((off[tests + 1] - off[tests]).sum())
+
+        return {slot: partial(n_found, index) for slot, index in self._indexes.items()}
 
     def n_candidates(self, slots: Int32, ranks: Int32) -> int:
         """How many entries are checked for a document."""

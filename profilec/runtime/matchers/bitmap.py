@@ -11,7 +11,7 @@ has few of many attributes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +51,14 @@ class BitmapMatcher:
                 fails |= index.constrained - index.entries_at(0)
             slots = np.array([slot for slot, _ in block], np.int32)
             self._blocks.append(_Block(slots, tuple(index for _, index in block), fails))
+
+    def probes(self) -> dict[int, Callable[[int], int]]:
+        """By slot, how many entries its index gives for a rank."""
+        return {
+            int(slot): lambda rank, index=index: len(index.entries_at(rank))  # type: ignore[misc]
+            for block in self._blocks
+            for slot, index in zip(block.slots, block.indexes, strict=True)
+        }
 
     def candidates(self, ranks: Int32) -> Int32:
         """The entries all of whose rank tests hold, ascending."""

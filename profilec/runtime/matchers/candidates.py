@@ -35,6 +35,11 @@ class CandidateMatcher:
         self._own = None if own.all() else own
         self._n_slots = len(image.slots)
 
+    @property
+    def finder(self) -> EntryFinder:
+        """What finds them."""
+        return self._finder
+
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
         """No profile yet, and all entries whose rank tests hold."""
         return _NONE, self._candidates(slots[:n_slots], ranks[:n_slots])
@@ -119,6 +124,11 @@ class SparseCandidateMatcher:
         is_all = len(entries) == 0 or entries[-1] == len(entries) - 1
         self._entries = None if is_all else entries
         self._own = _Own(finder)
+
+    @property
+    def finder(self) -> SparseFinder:
+        """What finds them."""
+        return self._finder
 
     def match(self, slots: Int32, ranks: Int32, n_slots: int) -> tuple[Int32, Int32]:
         """No profile yet, and all entries whose rank tests hold."""
