@@ -60,7 +60,12 @@ def bench(
         told(f"{name} ({matcher})" if name != matcher else name)
         image = with_tree(parts.image) if matcher == "betree" and parts.image.tree is None else parts.image
         executors[name] = Executor(
-            image, matcher, plan.phase_order, prefilter=parts.options.prefilter, index_of=dict(plan.index)
+            image,
+            matcher,
+            plan.phase_order,
+            prefilter=parts.options.prefilter,
+            index_of=plan.rank_index,
+            pattern_index=plan.pattern_index,
         )
     n_of = {name: _warmed_up(executor, documents, store) for name, executor in executors.items()}
     _expect_equal(executors, documents, store, profile_set.ids)

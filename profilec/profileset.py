@@ -240,6 +240,19 @@ def _with_tree(parts: SetParts, presence: NDArray[np.float64] | None = None) -> 
     return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", presence))
 
 
+def _executor_of(parts: SetParts, matcher: str) -> Executor:
+    """What runs the plan, by this matcher."""
+    plan = parts.plan
+    return Executor(
+        parts.image,
+        matcher,
+        plan.phase_order,
+        prefilter=parts.options.prefilter,
+        index_of=plan.rank_index,
+        pattern_index=plan.pattern_index,
+    )
+
+
 class ProfileSet:
     """A compiled set of profiles. Made by `compile`, or from an image by `load`.
 
@@ -283,14 +296,11 @@ class ProfileSet:
         begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
         if not begins:
             self._whole()
-        order, prefilter = self.plan.phase_order, self._parts.options.prefilter
         with self._preparing:
             if begins:
-                self._first = self._first or Executor(self._image, "scan", order, prefilter=prefilter)
+                self._first = self._first or _executor_of(self._parts, "scan")
                 return self._first
-            self._final = self._final or Executor(
-                self._image, self.plan.matcher, order, prefilter=prefilter, index_of=dict(self.plan.index)
-            )
+            self._final = self._final or _executor_of(self._parts, self.plan.matcher)
             return self._final
 
     def replan(self, statistics: Any = None) -> Plan:
@@ -326,13 +336,7 @@ class ProfileSet:
         joins, often = cost_of_joins(image), unselective(image, expected)
         plan = plan_of(image, workload, parts.options, self._units, joins, often)
         parts = _with_tree(parts._replace(image=image, plan=plan), expected.presence)
-        executor = Executor(
-            parts.image,
-            plan.matcher,
-            plan.phase_order,
-            prefilter=parts.options.prefilter,
-            index_of=dict(plan.index),
-        )
+        executor = _executor_of(parts, plan.matcher)
         with self._preparing:
             self._parts, self._image, self.plan, self._final = parts, parts.image, plan, executor
 

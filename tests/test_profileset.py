@@ -105,7 +105,7 @@ def test_a_schema_has_three_forms(schema: object) -> None:
     [
         ({"matchr": "scan"}, "did you mean 'matcher'"),
         ({"matcher": "scn"}, "did you mean 'scan'"),
-        ({"index": {"x": "trie"}}, "There are: cluster, hash, hybrid, interval"),
+        ({"index": {"x": "skip_list"}}, "There are: cluster, hash, hybrid, interval"),
         ({"matcher": "scan", "index": {"x": "interval"}}, "uses no index"),
         ({"rules": ["fold"]}, "no rule 'fold'"),
         ({"max_terms": 0}, "a whole number from 1"),

@@ -38,6 +38,8 @@ INDEXES = (
     "sci:virtual",
     "segment_tree",
 )
+PATTERN_INDEXES = ("aho_corasick", "regex_set", "suffix_trie", "trie")
+"""Indexes of an attribute's patterns (LIKE, ILIKE, MATCHES); the others are of its ranks."""
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
 NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "replan", "rules", *_LIMITS)
@@ -72,12 +74,14 @@ class Options:
         if matcher is not None:
             _known("matcher", matcher, MATCHERS)
         indexes = _mapping("index takes", "attribute to index", given.get("index", {}))
-        index = tuple((str(attribute), _known("index", name, INDEXES)) for attribute, name in indexes.items())
-        if index and matcher not in (None, *WITH_INDEX):
+        known_indexes = (*INDEXES, *PATTERN_INDEXES)
+        index = tuple((str(attribute), _known("index", name, known_indexes)) for attribute, name in indexes.items())
+        of_ranks = of_kind(index, INDEXES)
+        if of_ranks and matcher not in (None, *WITH_INDEX):
             known = " or ".join(WITH_INDEX)
             raise ValueError(f"the matcher {matcher} uses no index: leave out `index`, or choose the matcher {known}")
         max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
-        if max_cap is not None and (index or (matcher or "betree").partition(":")[0] != "betree"):
+        if max_cap is not None and (of_ranks or (matcher or "betree").partition(":")[0] != "betree"):
             raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
         limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
         phase_order = given.get("phase_order")
@@ -93,9 +97,19 @@ class Options:
         return cls(matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan)
 
     @property
+    def rank_index(self) -> dict[str, str]:
+        """The attribute indexes that are forced, by attribute."""
+        return of_kind(self.index, INDEXES)
+
+    @property
+    def pattern_index(self) -> dict[str, str]:
+        """The pattern indexes that are forced, by attribute."""
+        return of_kind(self.index, PATTERN_INDEXES)
+
+    @property
     def leaves_matcher(self) -> bool:
         """Whether how to match is the planner's choice alone."""
-        return self.matcher is None and self.max_cap is None and not self.index
+        return self.matcher is None and self.max_cap is None and not self.rank_index
 
     def expect_used(self, attributes: Iterable[str]) -> None:
         """Raises ValueError where an index is forced on an attribute that is none of those that profiles use."""
@@ -105,6 +119,16 @@ class Options:
                 close = difflib.get_close_matches(attribute, used, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
                 raise ValueError(f"index forces {name!r} on {attribute!r}, an attribute that no profile uses{hint}")
+
+
+def of_kind(index: Iterable[tuple[str, str]], names: Iterable[str]) -> dict[str, str]:
+    """Those of the attributes whose index is one of these names.
+
+    >>> of_kind([("price", "hash"), ("title", "hash"), ("title", "trie")], PATTERN_INDEXES)
+    {'title': 'trie'}
+    """
+    names = frozenset(names)
+    return {attribute: name for attribute, name in index if name in names}
 
 
 def _rules(given: Any) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ graph as networkx has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 
 from profilec.planner import costs
 from profilec.planner.costs import Units, cost
-from profilec.planner.options import Options
+from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
 from profilec.planner.search import Found, Priced, search
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Operator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`operators`: the first gives the answer. `index`: the index of each attribute, where the matcher has some.
+    """`operators`: the first gives the answer. `index`: the index of each attribute, where the matcher has some; then
+    the pattern indexes that are forced, so that an attribute may be there twice.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
     to gain, each with the share of documents for which it is looked at, and how many there are in all. `postings`: how
@@ -77,6 +78,16 @@ class Plan:
     def ns(self) -> float:
         """What matching one document is expected to take."""
         return sum(operator.ns for operator in self.operators)
+
+    @property
+    def rank_index(self) -> dict[str, str]:
+        """The index of each attribute, where the matcher has some."""
+        return of_kind(self.index, INDEXES)
+
+    @property
+    def pattern_index(self) -> dict[str, str]:
+        """The index of an attribute's patterns, where one is forced."""
+        return of_kind(self.index, PATTERN_INDEXES)
 
     @property
     def graph(self) -> nx.DiGraph[int]:
@@ -148,9 +159,9 @@ def plan_of(
         n_joins=len(image.joins),
         postings=_postings(image),
         phase_order=options.phase_order,
-        index=tuple((name, priced[0].name) for name, priced in found.indexes.items()),
+        index=(*((name, priced[0].name) for name, priced in found.indexes.items()), *options.pattern_index.items()),
         n_sampled=workload.n_sampled,
-        operators=_operators(image, workload, found, units, join_ns),
+        operators=_operators(image, workload, found, units, join_ns, options.pattern_index),
         n_unselective=unselective[0],
         unselective=unselective[1],
     )
@@ -161,14 +172,16 @@ def plan_of(
 def _reason(options: Options) -> str:
     if options.matcher is not None:
         return "as the options say"
-    if options.index:
+    if options.rank_index:
         return "the cheaper one of those that have the index that the options name"
     if options.max_cap is not None:
         return "the options name its leaf capacity"
     return "it is expected to cost least"
 
 
-def _operators(image: Image, workload: Workload, found: Found, units: Units, join_ns: float) -> tuple[Operator, ...]:
+def _operators(
+    image: Image, workload: Workload, found: Found, units: Units, join_ns: float, pattern_index: Mapping[str, str]
+) -> tuple[Operator, ...]:
     """See `Plan`: the answer comes first."""
     operators: list[Operator] = []
 
@@ -208,9 +221,9 @@ def _operators(image: Image, workload: Workload, found: Found, units: Units, joi
             others,
         ),
     )
-    encode = add(
-        "encode", counted(len(image.slots), "attribute"), workload.present, cost(costs.encode(workload), units)
-    )
+    detail = [counted(len(image.slots), "attribute")]
+    detail += [f"patterns of {attribute} by {name}" for attribute, name in pattern_index.items()]
+    encode = add("encode", ", ".join(detail), workload.present, cost(costs.encode(workload), units))
     for slot, priced in of_indexes:
         name, ns = f"{priced[0].name} of {slot.name}", priced[0].ns * slot.presence
         by_access = chosen.name == "access"
@@ -232,7 +245,8 @@ def _attributes(image: Image) -> Iterator[str]:
     programs = [slot.program for slot in image.slots]
     programs += image.terms
     programs += [program for join in image.joins for program in (join.body, join.where or ())]
-    names = (slot.name for slot in image.slots)
+    names = [slot.name for slot in image.slots]
+    names += [slot.name[len("FOLD(") : -1] for slot in image.slots if slot.program[-1] == ("call", "FOLD", 1)]
     return chain(names, _read(programs), (".".join(join.within_of) for join in image.joins if join.within_of))
 
 

@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 def search(workload: Workload, options: Options, units: Units) -> Found:
     """The cheapest plan among those that the options leave open."""
-    forced_index = dict(options.index)
+    forced_index = options.rank_index
     indexes = {
         slot.name: _with_first(
             _indexes(slot, units), forced_index.get(slot.name) or forced_index.get(_plain(slot.name))
@@ -55,7 +55,7 @@ def search(workload: Workload, options: Options, units: Units) -> Found:
     priced = [Priced(name, cost(costs.matcher(name, workload, index_of), units)) for name in MATCHERS]
     priced.sort(key=lambda matcher: matcher.ns)
     forced = options.matcher
-    if forced is None and options.index:
+    if forced is None and forced_index:
         forced = next(matcher.name for matcher in priced if matcher.name in WITH_INDEX)
     elif forced is None and options.max_cap is not None:
         forced = "betree"

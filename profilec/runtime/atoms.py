@@ -40,7 +40,9 @@ _Csr: TypeAlias = tuple[NDArray[np.int64], Int32]
 class Atoms:
     """Literals, and what it says of which pattern that one occurs: that it matches, or that it may."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, only_automaton: bool = False) -> None:
+        """`only_automaton`: the automaton tells in any case."""
+        self._only_automaton = only_automaton
         self._keys: dict[str, int] = {}
         self._few: list[str] = []
         self.decided: list[list[int]] = []
@@ -64,7 +66,7 @@ class Atoms:
 
     def close(self) -> None:
         """Builds the automaton; nothing is added afterwards."""
-        if len(self._keys) <= _FEW:
+        if len(self._keys) <= _FEW and not self._only_automaton:
             self._few = list(self._keys)
         else:
             self._names = [atom.encode("utf-8", "surrogatepass") for atom in self._keys]

@@ -25,6 +25,7 @@ from profilec.runtime.columns import Frame, frame_of, n_rows_of
 from profilec.runtime.document_shapes import MOST_KEYS, Shape, Shapes, Words
 from profilec.runtime.encode_rows import Use, encode_rows, items_of
 from profilec.runtime.image import Image, Int32, Pattern
+from profilec.runtime.indexes.patterns_by_name import pattern_index_of
 from profilec.runtime.program import Document, Parts, attributes_read
 from profilec.runtime.ranking import PreparedSlot, Told, keys_of
 from profilec.runtime.sparse import Sparse, concatenate, encode_frame
@@ -107,12 +108,17 @@ _PACKERS = _Packers()
 class Encoder:
     """Encodes documents for one image. Safe to share between threads."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, pattern_index: Mapping[str, str] | None = None) -> None:
+        """`pattern_index`: names of pattern indexes by attribute (`indexes.patterns_by_name`)."""
         n_slots = len(image.slots)
         patterns: dict[int, list[tuple[int, Pattern]]] = {}
         for number, pattern in enumerate(image.patterns):
             patterns.setdefault(pattern.slot, []).append((n_slots + number, pattern))
-        self._slots = [PreparedSlot(number, slot, patterns.get(number, ())) for number, slot in enumerate(image.slots)]
+        names = pattern_index or {}
+        self._slots = [
+            PreparedSlot(number, slot, patterns.get(number, ()), pattern_index_of(slot, names))
+            for number, slot in enumerate(image.slots)
+        ]
         self._own = _Own(n_slots + len(image.patterns))
         self._always = tuple(slot for slot in self._slots if slot.absent)
         checked: dict[Parts, None] = {}

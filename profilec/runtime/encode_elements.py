@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,17 @@ from profilec.runtime.ranking import keys_of
 from profilec.values.kinds import DocumentError
 
 
-def encoder_of(image: Image) -> Encoder:
-    """What encodes documents for an image."""
+def encoder_of(image: Image, pattern_index: Mapping[str, str] | None = None) -> Encoder:
+    """What encodes documents for an image. `pattern_index`: names of pattern indexes by attribute, see `Encoder`."""
     terms = ElementTerms(image.terms)
-    return ElementEncoder(image, terms) if terms else Encoder(image)
+    return ElementEncoder(image, terms, pattern_index) if terms else Encoder(image, pattern_index)
 
 
 class ElementEncoder(Encoder):
     """Safe to share between threads."""
 
-    def __init__(self, image: Image, terms: ElementTerms) -> None:
-        super().__init__(image)
+    def __init__(self, image: Image, terms: ElementTerms, pattern_index: Mapping[str, str] | None = None) -> None:
+        super().__init__(image, pattern_index)
         self._terms = terms
         self._first_slot = image.first_term_slot
         indexed = [term for term, is_indexed in zip(image.terms, terms.is_indexed, strict=True) if is_indexed]

@@ -52,11 +52,12 @@ class Executor:
         *,
         prefilter: bool = True,
         index_of: Mapping[str, str] | None = None,
+        pattern_index: Mapping[str, str] | None = None,
     ) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
         `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less. `prefilter`: pass over
         entries that cannot match, as the earlier documents are. `index_of`: names of indexes by attribute, where the
-        matcher has some.
+        matcher has some. `pattern_index`: names of pattern indexes by attribute; the default where there is none.
 
         Raises ValueError where there is no such matcher.
         """
@@ -66,7 +67,7 @@ class Executor:
         self.image = image
         index_of = index_of or {}
         self._matcher: Matcher = make(image, False, index_of)
-        self._encoder = encoder_of(image)
+        self._encoder = encoder_of(image, pattern_index)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image, with_prefilter=prefilter)
         self._joined: Matcher | None = None

@@ -1,7 +1,7 @@
 """What strings a regex cannot match without: the pre-filter of `patterns`.
 
 In: a regex in RE2 syntax. Out: a few literals of which every matching text holds at least one,
-or nothing where none are found; and the length that a matching text has at least. The reading is
+or begins with, or nothing where none are found; and the length that a matching text has at least. The reading is
 conservative: what is not understood makes no promise. Where the regex ignores case, the literals are
 those of `values.folding.fold(text)`, and only ASCII letters count (RE2 matches `k` with the Kelvin
 sign, and so does fold).
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from profilec.values.folding import fold
@@ -29,6 +30,8 @@ _MAX_CLASS = 4
 _REPEAT = re.compile(r"\{(0|[1-9]\d{0,3})(,(?:[1-9]\d{0,3}|0)?)?\}", re.ASCII)
 _GROUP = re.compile(r"\?(?:P?<\w+>|([imsU]*(?:-[imsU]+)?)([:)]))", re.ASCII)
 _HEX = re.compile(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})", re.ASCII)
+_ANCHOR = re.compile(r"(?:\(\?[isU]+\))?(?:\^|\\A)(?![*+?{])", re.ASCII)
+"""Begins a regex that matches from the text's beginning only, but for other alternatives; without the flag m."""
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|[A-Z])", re.ASCII)
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 
@@ -84,6 +87,32 @@ def required_literals(pattern: str) -> Required | None:
     if needs is None:
         return None
     return Required(tuple(dict.fromkeys(literal[:MAX_LENGTH] for literal in needs)), folded)
+
+
+def required_prefixes(pattern: str) -> Required | None:
+    """As `required_literals`, of which a matching text begins with one.
+
+    >>> required_prefixes("^(foo|bar)[0-9]+")
+    Required(literals=('foo', 'bar'), folded=False)
+    >>> required_prefixes("foo"), required_prefixes("^foo|bar"), required_prefixes("(?m)^foo")
+    (None, None, None)
+    """
+    if not _ANCHOR.match(pattern):
+        return None
+    folded = _mentions_ignore_case(pattern)
+    reader = _Reader(pattern, folded)
+    try:
+        reader.read()
+    except _NotUnderstoodError:
+        return None
+    prefixes: tuple[str, ...] = ("",)
+    for exact in reader.leading():
+        if len(prefixes) * len(exact) > _MAX_STRINGS or len(prefixes[0]) >= MAX_LENGTH:
+            break
+        prefixes = tuple(dict.fromkeys(left + right for left in prefixes for right in exact))
+    if not all(prefixes):
+        return None
+    return Required(tuple(dict.fromkeys(prefix[:MAX_LENGTH] for prefix in prefixes)), folded)
 
 
 def least_length(pattern: str) -> int:
@@ -142,6 +171,12 @@ class _Reader:
         if len(self._stack) != 1:
             raise _NotUnderstoodError
         return _close(self._stack[0])
+
+    def leading(self) -> list[tuple[str, ...]]:
+        """Of the regex that was read, what each of its first parts matches exactly; none where it has alternatives."""
+        (whole,) = self._stack
+        items = [] if whole.alternatives else whole.items
+        return [item.exact or () for item in takewhile(lambda item: item.exact, items)]
 
     def _open_group(self) -> None:
         ignore_case = self._stack[-1].ignore_case

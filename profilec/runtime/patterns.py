@@ -5,7 +5,7 @@ patterns that match it. Three ways, so that a string is never tried against patt
 
     %lit%               the search for the literals of all patterns together (`atoms`) decides it
     general LIKE, regex  the atoms that a match cannot lack select the few that are tried one by one
-    no usable atom      sets of regexes, SET_SIZE each, searched for together; a LIKE by its first or last character;
+    no usable atom      sets of regexes, searched for together (`regex_sets`); a LIKE by its first or last character;
                         a regex that counts far (`.{200,}`) on its own, where the text is long enough for it
 
 Invariant: the answer is that of `like.like_holds` and `regex.regex_holds` pattern by pattern; time is linear in
@@ -14,28 +14,19 @@ the string and memory bounded, whatever the patterns and the string are.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TypeAlias
 
 from profilec.runtime.atoms import Atoms
+from profilec.runtime.deciders import Decider, counts_far, decider_of
 from profilec.runtime.image import Pattern
-from profilec.runtime.like import LikeMatcher
-from profilec.runtime.literals import MAX_LENGTH, least_length, required_literals
-from profilec.runtime.regex import RegexSet, compile_regex, search, utf8
+from profilec.runtime.literals import MAX_LENGTH, required_literals
+from profilec.runtime.regex import utf8
+from profilec.runtime.regex_sets import RegexSets
 from profilec.values.folding import fold
 from profilec.values.patterns import LikePattern, Wildcard
 
-SET_SIZE = 50
-"""PERF: a large set of patterns of many states costs more than its parts (character classes, 100 characters: 50
-patterns 13 us, 200 patterns 122 us), small ones cost a call each."""
-_MAX_TOGETHER = 500
-"""PERF: instructions of RE2 up to which a regex that counts is put into a set. The states of a set are those of its
-regexes multiplied: one `.{200,}` among others makes 100 characters cost 1,500 us."""
-_LONG_LINE = re.compile(r"(\()?\.(?(1)\))\{([1-9]\d*),\}", re.ASCII)
-"""PERF: `.{1000,}` and its like, which RE2 takes 100 ms to prepare."""
-_COUNTED = re.compile(r"\{\d")
 _COMMON = frozenset(" .,-_/:;'\"=()")
 
 Pairs: TypeAlias = tuple[list[int], list[int]]
@@ -52,7 +43,7 @@ class PatternSet:
     """
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._decide: list[Callable[[str, bytes], bool]] = []
+        self._decide: list[Decider] = list(map(decider_of, patterns))
         self._always: list[int] = []
         self._by_first: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
@@ -61,21 +52,18 @@ class PatternSet:
         loose: list[tuple[int, str]] = []
         for number, pattern in enumerate(patterns):
             if pattern.like is not None:
-                self._decide.append(_like_decider(pattern.like))
                 self._file_like(number, pattern.like)
             elif pattern.regex is not None:
-                self._decide.append(_regex_decider(pattern.regex))
                 if self._file_regex(number, pattern.regex):
                     continue
-                if _counts_far(pattern.regex):
+                if counts_far(pattern.regex):
                     self._always.append(number)
                 else:
                     loose.append((number, pattern.regex))
         self._plain.close()
         self._folded.close()
-        self._sets = list(_regex_sets(loose))
-        filed = {number for numbers, _ in self._sets for number in numbers}
-        self._always += [number for number, _ in loose if number not in filed]
+        self._sets = RegexSets(loose, self._decide)
+        self._always += self._sets.left_out
         self._unfiled = bool(self._always or self._by_first or self._by_last)
         only_plain = not (self._unfiled or self._sets or self._folded)
         self._contains = self._plain.deciding() if only_plain else None
@@ -105,7 +93,7 @@ class PatternSet:
         decide_of = self._decide
         found += [number for number in candidates if decide_of[number](text, data)]
         if self._sets:
-            found += self._found_by_sets(text, data)
+            found += self._sets.matching(text, data)
         return found
 
     def matches_each(self, texts: Sequence[str]) -> Pairs:
@@ -150,7 +138,7 @@ class PatternSet:
             for place, text in enumerate(texts):
                 data = text.encode()
                 matching = [number for number in self._unfiled_of(text) if decide_of[number](text, data)]
-                matching += self._found_by_sets(text, data)
+                matching += self._sets.matching(text, data)
                 places += [place] * len(matching)
                 found += matching
         return places, found
@@ -158,16 +146,6 @@ class PatternSet:
     def _unfiled_of(self, text: str) -> Iterable[int]:
         """The patterns without an atom that may match."""
         return chain(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
-
-    def _found_by_sets(self, text: str, data: bytes) -> list[int]:
-        found: list[int] = []
-        for numbers, regexes in self._sets:
-            hits = regexes.matches(data)
-            if hits is None:
-                found += [number for number in numbers if self._decide[number](text, data)]
-            else:
-                found += [numbers[hit] for hit in hits]
-        return found
 
     def _file_like(self, number: int, pattern: LikePattern) -> None:
         elements = pattern.elements
@@ -196,55 +174,3 @@ class PatternSet:
 def _usable(atom: str) -> bool:
     """Whether few strings hold the atom: two characters, or one that is rare in text."""
     return len(atom) > 1 or (bool(atom) and atom not in _COMMON and not (atom.isascii() and atom.isalnum()))
-
-
-def _like_decider(pattern: LikePattern) -> Callable[[str, bytes], bool]:
-    match pattern.elements:
-        case (Wildcard.ANY_RUN, str() as literal, Wildcard.ANY_RUN):
-            return lambda text, data: literal in text
-    matcher = LikeMatcher(pattern)
-    return lambda text, data: matcher.matches(text)
-
-
-def _regex_decider(pattern: str) -> Callable[[str, bytes], bool]:
-    if (line := _LONG_LINE.fullmatch(pattern)) is not None:
-        n = int(line[2])
-        return lambda text, data: len(text) >= n and max(map(len, text.split("\n"))) >= n
-    least = least_length(pattern)
-    compiled: list[RegexSet] = []
-
-    def decide(text: str, data: bytes) -> bool:
-        if len(text) < least:
-            return False
-        if not compiled:
-            compiled.append(_alone(pattern))
-        hits = compiled[0].matches(data)
-        return search(compile_regex(pattern), data) if hits is None else bool(hits)
-
-    return decide
-
-
-def _alone(pattern: str) -> RegexSet:
-    """PERF: a set tells only that there is a match. To tell where, as a search does, can take RE2 100 times as long."""
-    return RegexSet([pattern])
-
-
-def _counts_far(pattern: str) -> bool:
-    if not _COUNTED.search(pattern):
-        return False
-    try:
-        return int(compile_regex(pattern).programsize) > _MAX_TOGETHER
-    except ValueError:
-        return True
-
-
-def _regex_sets(loose: list[tuple[int, str]]) -> Iterable[tuple[list[int], RegexSet]]:
-    """Sets of at most SET_SIZE; one that RE2 finds too large is halved, a pattern too large even alone is left out."""
-    pending = [loose[start : start + SET_SIZE] for start in range(0, len(loose), SET_SIZE)]
-    while pending:
-        part = pending.pop()
-        try:
-            yield [number for number, _ in part], RegexSet([source for _, source in part])
-        except ValueError:
-            if len(part) > 1:
-                pending += [part[: len(part) // 2], part[len(part) // 2 :]]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.image import Constants, Pattern, Slot
-from profilec.runtime.patterns import PatternSet
+from profilec.runtime.indexes.patterns_by_name import DEFAULT, MakePatternIndex, PatternIndex
 from profilec.runtime.program import Document, Parts, attributes_read, run
 from profilec.runtime.thresholds import float_thresholds, whole_thresholds
 from profilec.values.functions import FUNCTIONS
@@ -190,10 +190,11 @@ class PreparedSlot:
     __slots__ = (
         "_absent",
         "_apply",
+        "_index",
         "_is_text",
+        "_make_index",
         "_numbers",
         "_patterns",
-        "_set",
         "absent",
         "compares",
         "has_patterns",
@@ -204,8 +205,14 @@ class PreparedSlot:
         "slot",
     )
 
-    def __init__(self, number: int, slot: Slot, patterns: Sequence[tuple[int, Pattern]]) -> None:
-        """`patterns`: those asked of the slot, each with its pseudo-slot."""
+    def __init__(
+        self,
+        number: int,
+        slot: Slot,
+        patterns: Sequence[tuple[int, Pattern]],
+        make_index: MakePatternIndex = DEFAULT,
+    ) -> None:
+        """`patterns`: those asked of the slot, each with its pseudo-slot. `make_index`: what makes their index."""
         self.number = number
         self.slot = slot
         self.ranking = Ranking(slot.constants, slot.type_)
@@ -224,7 +231,8 @@ class PreparedSlot:
         self._numbers = [pseudo_slot for pseudo_slot, _ in patterns]
         self._patterns = [pattern for _, pattern in patterns]
         self.has_patterns = bool(patterns)
-        self._set: PatternSet | None = None
+        self._make_index = make_index
+        self._index: PatternIndex | None = None
         self._absent: Told | None = None
 
     def value(self, document: Document) -> Value:
@@ -272,7 +280,7 @@ class PreparedSlot:
         if not self.has_patterns or type(value) is not str:
             return rank, ()
         numbers = self._numbers
-        return rank, [numbers[position] for position in self._pattern_set().matches(value)]
+        return rank, [numbers[position] for position in self._pattern_index().matches(value)]
 
     def _value_of(self, raw: Any) -> Value:
         if type(raw) is str:
@@ -289,14 +297,14 @@ class PreparedSlot:
         if not places:
             return MatchingEach(np.zeros(n + 1, np.int64), np.empty(0, np.int32))
         texts = [value for value in values if type(value) is str]
-        of_texts, positions = self._pattern_set().matches_each(texts)
+        of_texts, positions = self._pattern_index().matches_each(texts)
         of_values = np.array(places, np.int32)[np.array(of_texts, np.int32)]
         slots = np.array(self._numbers, np.int32)[np.array(positions, np.int32)]
         off = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(of_values, minlength=n), out=off[1:])
         return MatchingEach(off, slots[np.argsort(of_values, kind="stable")])
 
-    def _pattern_set(self) -> PatternSet:
-        if self._set is None:
-            self._set = PatternSet(self._patterns)
-        return self._set
+    def _pattern_index(self) -> PatternIndex:
+        if self._index is None:
+            self._index = self._make_index(self._patterns)
+        return self._index

@@ -92,6 +92,18 @@ def test_an_index_may_have_a_form(profilec: Runs, write: Writes, name: str) -> N
     assert '["a", "b", "c"]' in forced.out
 
 
+@pytest.mark.parametrize("name", ["trie", "suffix_trie", "aho_corasick", "regex_set"])
+def test_an_index_of_patterns_needs_no_matcher(profilec: Runs, write: Writes, name: str) -> None:
+    write("a.prof", "PROFILE a WHERE t LIKE 'a%c%'; PROFILE b WHERE t ILIKE '%B%'; PROFILE c WHERE t MATCHES '^ab';")
+    write("d.ndjson", '{"t": "abcd"}\n{"t": "xB"}\n')
+    plain = profilec("match", "a.prof", "d.ndjson")
+    forced = profilec("match", "a.prof", "d.ndjson", "--index", f"t={name}", "--matcher", "opindex")
+    assert (forced.status, forced.out, forced.err) == (0, plain.out, plain.err)
+    assert '["a", "b", "c"]' in forced.out
+    told = profilec("explain", "a.prof", "--index", f"t={name}")
+    assert f"patterns of t by {name}" in told.out
+
+
 def test_rules_are_listed_with_commas(profilec: Runs, write: Writes) -> None:
     write("a.prof", "PROFILE a WHERE price < 3;")
     assert profilec("check", "a.prof", "-o", "rules=merge_ranges,fold_constants").status == 0

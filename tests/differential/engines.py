@@ -21,6 +21,7 @@ from tables import arrow_table, pandas_frame
 
 import profilec
 from profilec.grammar.parse import parse_condition
+from profilec.planner.options import PATTERN_INDEXES
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
 
@@ -128,6 +129,11 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
         options["max_cap"] = max_cap
         matcher = f"{matcher} of {max_cap}"
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
+    forced = _pattern_index(profiles, case.style)
+    if forced:
+        options["index"] = forced
+        profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
+        matcher = f"{matcher}, patterns by {forced}"
     if case.style % 7 == 5:
         profiles, matcher = saved_and_loaded(profiles), f"{matcher}, saved and loaded"
     elif case.style % 7 == 6:
@@ -141,6 +147,15 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> None:
         if span.changes and case.style % 7 == 4:
             profiles = pickle.loads(pickle.dumps(profiles))
         _check_span(case, span, profiles, matcher, explained)
+
+
+def _pattern_index(profiles: profilec.ProfileSet, style: int) -> dict[str, str]:
+    """In some worlds an index for the patterns of each attribute or expression: the first as drawn, then the others."""
+    image = profiles._image
+    names = {image.slots[pattern.slot].name: None for pattern in image.patterns}
+    if style % 11 >= 2 * len(PATTERN_INDEXES):
+        return {}
+    return {name: PATTERN_INDEXES[(style + place) % len(PATTERN_INDEXES)] for place, name in enumerate(names)}
 
 
 def _extend(profiles: profilec.ProfileSet, documents: Sequence[Document], case: Case) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import profilec
-from profilec.planner.options import MATCHERS, NAMES, Options
+from profilec.planner.options import INDEXES, MATCHERS, NAMES, PATTERN_INDEXES, Options
 
 ROOT = Path(__file__).parents[2]
 WHOLE = ("max_cap", "max_depth", "max_terms", "max_size")
@@ -96,3 +96,5 @@ def test_the_readme_names_every_option_and_matcher() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in NAMES if f"`{name}`" not in readme] == []
     assert [name for name in MATCHERS if f'`"{name}"`' not in readme] == []
+    named = {name.partition(":")[0] for name in (*INDEXES, *PATTERN_INDEXES)}
+    assert [name for name in sorted(named) if f"`{name}`" not in readme] == []
