@@ -80,12 +80,17 @@ def _narrower(values: list[Any], type_: pa.DataType, draw: random.Random) -> pa.
         for low, high, narrow in ((0, 2**64, pa.uint64()), (-(2**7), 2**7, pa.int8()), (-(2**31), 2**31, pa.int32())):
             if all(low <= number < high for number in numbers):
                 return narrow
-    # A 32-bit float stands for the shortest decimal of its own width.
-    if type_ == pa.float64() and all(
-        math.isnan(n) or (abs(n) < 1e30 and float(str(np.float32(n))) == n) for n in numbers
-    ):
+    if type_ == pa.float64() and all(math.isnan(n) or _is_same_in_32_bits(n) for n in numbers):
         return pa.float32()
     return type_
+
+
+def _is_same_in_32_bits(number: float) -> bool:
+    """A 32-bit float stands for the shortest decimal of its own width, and an integer for itself."""
+    if abs(number) >= 1e30:
+        return False
+    narrow = np.float32(number)
+    return float(narrow) == number if number.is_integer() else float(str(narrow)) == number
 
 
 def pandas_frame(documents: Sequence[Document], style: int) -> pandas.DataFrame:

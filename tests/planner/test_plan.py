@@ -99,6 +99,15 @@ def test_what_is_no_plan(operators: list[Operator], message: str) -> None:
         plan.verify()
 
 
+@pytest.mark.parametrize("conditions", [{}, {"p": "TRUE"}, {"p": "FALSE"}, {"p": "0 = 0", "q": "EXISTS d (d.a = 1)"}])
+def test_sets_without_tests_have_a_plan(conditions: dict[str, str]) -> None:
+    for known in (None, documents(20)):
+        compiled = profilec.compile(conditions, statistics=known)
+        compiled.plan.verify()
+        assert "Plan for" in compiled.explain()
+        assert compiled.match({}) == [id for id in conditions if id == "p" and "FALSE" not in conditions[id]]
+
+
 def test_the_same_plan_each_time() -> None:
     texts = set()
     for _ in range(3):
