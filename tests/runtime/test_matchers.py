@@ -139,10 +139,10 @@ def test_residuals_and_joins(phase_order):
     assert any(expect_as_scan(profiles, documents(rng, 20), *NAMES, earlier=documents(rng, 15), **given))
 
 
-def test_five_thousand_profiles():
+def test_thousands_of_profiles():
     rng = random.Random(3)
-    right = expect_as_scan(conditions(rng, 5_000), documents(rng, 25), *NAMES)
-    assert sum(map(len, right)) > 5_000
+    right = expect_as_scan(conditions(rng, 2_000), documents(rng, 25), *NAMES)
+    assert sum(map(len, right)) > 2_000
 
 
 def test_wide_ranges_and_lists():
