@@ -137,8 +137,8 @@ def text(statistics: Statistics) -> str:
     >>> from profilec.planner.statistics import Statistics
     >>> print(text(Statistics.of([{"price": 5}, {"price": 7}, {}])))
     3 of 3 documents
-    attribute  present  kinds        distinct  values
-    price          67%  number 67%          2  5 to 7
+    attribute  present  kinds       distinct  values
+    price          67%  number 67%         2  5 to 7
     """
     rows = [("attribute", "present", "kinds", "distinct", "values")]
     for name, found in statistics.attributes.items():

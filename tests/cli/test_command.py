@@ -69,7 +69,7 @@ def test_streams_that_cannot_be_used_end_it_with_2_and_a_word(redirect: str, mes
         (["-o", "rules=merge_ranges,fold"], "no rule 'fold'"),
         (["-o", "max_kap=3"], "no option 'max_kap'; did you mean 'max_cap'?"),
         (["--index", "prise=interval"], "index forces 'interval' on 'prise', an attribute that no profile uses; did"),
-        (["--index", "price=trie"], "no index 'trie'"),
+        (["--index", "price=skip_list"], "no index 'skip_list'"),
     ],
     ids=lambda value: value[-1][:20] if isinstance(value, list) else "",
 )
