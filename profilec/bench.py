@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from profilec.planner.costs import MATCHERS
 from profilec.planner.lower import with_tree
-from profilec.profileset import ProfileSet
+from profilec.profileset import ProfileSet, executor_of
 from profilec.runtime.execute import Executor
 
 _ROUNDS = 9
@@ -58,15 +58,10 @@ def bench(
     executors: dict[str, Executor] = {}
     for name, matcher in {"planned": plan.matcher, **others}.items():
         told(f"{name} ({matcher})" if name != matcher else name)
-        image = with_tree(parts.image) if matcher == "betree" and parts.image.tree is None else parts.image
-        executors[name] = Executor(
-            image,
-            matcher,
-            plan.phase_order,
-            prefilter=parts.options.prefilter,
-            index_of=plan.rank_index,
-            pattern_index=plan.pattern_index,
-        )
+        with_own = parts
+        if matcher == "betree" and parts.image.tree is None:
+            with_own = parts._replace(image=with_tree(parts.image))
+        executors[name] = executor_of(with_own, matcher)
     n_of = {name: _warmed_up(executor, documents, store) for name, executor in executors.items()}
     _expect_equal(executors, documents, store, profile_set.ids)
     told(f"{rounds} rounds")

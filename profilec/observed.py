@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from profilec.planner.statistics import Statistics
-from profilec.planner.statistics.plain_json import plain, read_value
+from profilec.runtime.store.copies import copied
 from profilec.values.kinds import DocumentError
 from profilec.values.locks import new_lock
 
@@ -57,11 +57,11 @@ class Observed:
         """Of the last documents kept."""
         with self._lock:
             kept = list(self._kept)
-        return Statistics.of((read_value(document) for document in kept), KEPT)
+        return Statistics.of(kept, KEPT)
 
     def _take(self, document: Mapping[str, Any]) -> None:
         try:
-            copy = plain(document)
+            copy = copied(document)
         except DocumentError:  # an attribute that no profile asks for may hold anything
             return
         with self._lock:

@@ -27,10 +27,8 @@ from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile, explain_set
 from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
-from profilec.planner.lower.describe import cost_of_joins
 from profilec.planner.lower.rearrange import rearranged
-from profilec.planner.lower.unselective import unselective
-from profilec.planner.lower.workload import found_by, workload_of
+from profilec.planner.lower.workload import found_by
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
@@ -194,15 +192,14 @@ class _Compilation:
             self.comments,
             self.examples,
         )
-        image, expected, sampled = self.builder.build(None if statistics is None else statistics.sample)
+        built = self.builder.build(None if statistics is None else statistics.sample)
         schema = () if self.schema is None else (self.schema,)
-        workload = workload_of(image, expected, sampled)
-        plan = plan_of(image, workload, self.options, self.units, cost_of_joins(image), unselective(image, expected))
-        parts = SetParts(table, image, plan, self.options, schema, tuple(self.diagnostics))
-        is_small = self.options.leaves_matcher and image.n_entries <= FEW_ENTRIES
-        if is_small and not expected.n_sampled:
+        plan = plan_of(built, self.options, self.units)
+        parts = SetParts(table, built.image, plan, self.options, schema, tuple(self.diagnostics))
+        is_small = self.options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
+        if is_small and built.presence is None:
             return ProfileSet(parts, self.units)
-        return ProfileSet(_with_tree(parts, expected.presence if expected.n_sampled else None), self.units)
+        return ProfileSet(_with_tree(parts, built.presence), self.units)
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
@@ -240,12 +237,12 @@ def _with_tree(parts: SetParts, presence: NDArray[np.float64] | None = None) -> 
     return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", presence))
 
 
-def _executor_of(parts: SetParts, matcher: str) -> Executor:
-    """What runs the plan, by this matcher."""
+def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
+    """What runs the plan; by another matcher where one is named."""
     plan = parts.plan
     return Executor(
         parts.image,
-        matcher,
+        matcher or plan.matcher,
         plan.phase_order,
         prefilter=parts.options.prefilter,
         index_of=plan.rank_index,
@@ -298,9 +295,9 @@ class ProfileSet:
             self._whole()
         with self._preparing:
             if begins:
-                self._first = self._first or _executor_of(self._parts, "scan")
+                self._first = self._first or executor_of(self._parts, "scan")
                 return self._first
-            self._final = self._final or _executor_of(self._parts, self.plan.matcher)
+            self._final = self._final or executor_of(self._parts)
             return self._final
 
     def replan(self, statistics: Any = None) -> Plan:
@@ -329,14 +326,13 @@ class ProfileSet:
     def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
         """Plans again, unless no more than `limit` times as much is looked at as would be then."""
         parts = self._parts
-        image, expected, sampled = rearranged(parts.image, known.sample)
-        workload = workload_of(image, expected, sampled)
-        if found_by(parts.image, expected) + 1 <= limit * (workload.found + 1):  # one entry more or less is nothing
+        built = rearranged(parts.image, known.sample)
+        now, then = (found_by(image, built.expected) + 1 for image in (parts.image, built.image))
+        if now <= limit * then:  # counted from 1: one entry more or less is nothing
             return
-        joins, often = cost_of_joins(image), unselective(image, expected)
-        plan = plan_of(image, workload, parts.options, self._units, joins, often)
-        parts = _with_tree(parts._replace(image=image, plan=plan), expected.presence)
-        executor = _executor_of(parts, plan.matcher)
+        plan = plan_of(built, parts.options, self._units)
+        parts = _with_tree(parts._replace(image=built.image, plan=plan), built.presence)
+        executor = executor_of(parts)
         with self._preparing:
             self._parts, self._image, self.plan, self._final = parts, parts.image, plan, executor
 

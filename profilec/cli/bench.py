@@ -39,8 +39,7 @@ def bench(
 ) -> None:
     """Time every matcher, and the one that is planned, on your own documents."""
     from profilec.bench import bench as compare
-    from profilec.cli.explain import read_some
-    from profilec.cli.load import load, read_options, statistics_or_stop
+    from profilec.cli.load import load, read_options, read_some, statistics_or_stop
     from profilec.cli.match import split
     from profilec.values.kinds import DocumentError
 
@@ -77,17 +76,11 @@ def bench(
 
 
 def _table(facts: list[dict[str, Any]]) -> list[str]:
-    from profilec.planner.drawing import time
+    from profilec.planner.drawing import aligned, time
 
     rows = [("matcher", "a document", "least", "most", "against the plan")]
     for one in sorted(facts, key=lambda one: one["ns"]):
         name = one["matcher"] + (", as planned" if one["planned"] else "")
         against = "" if one["planned"] else f"{one['times_planned']:.2f} times"
         rows.append((name, *(time(one[column]) for column in ("ns", "least_ns", "most_ns")), against))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]
+    return aligned(rows, right=range(1, 5))

@@ -73,7 +73,7 @@ def explain(
     ] = None,
 ) -> None:
     """Show how profiles are matched, or why a document does or does not match them."""
-    from profilec.cli.load import load, read_options, statistics_or_stop
+    from profilec.cli.load import load, read_options, read_some, statistics_or_stop
 
     of_one = bool(ids or all_ or form is not None or why is not None)
     terminal.expect_choice("--format", format_, ("text", "json") if of_one or diff else _FORMATS)
@@ -106,25 +106,6 @@ def explain(
 
 
 _FORMATS = ("text", "json", "dot", "mermaid", "html")
-_MOST_RUN = 10_000
-
-
-def read_some(paths: Sequence[str], profile_set: ProfileSet) -> tuple[list[dict[str, Any]], int]:
-    """The first documents of files, and how many of them were malformed."""
-    from profilec.cli.documents.chunks import Tally
-    from profilec.cli.documents.formats import Input, InputError, read_documents
-
-    tally = Tally(report=lambda message: terminal.say(message, "red"))
-    documents: list[dict[str, Any]] = []
-    try:
-        for chunk in read_documents(paths, Input(tally, terminal.warn, schema=profile_set.schema)):
-            documents += chunk.rows()[: _MOST_RUN - len(documents)]
-            if len(documents) == _MOST_RUN:
-                terminal.warn(f"the first {_MOST_RUN:,} documents are run")
-                break
-    except InputError as error:
-        terminal.stop(str(error))
-    return documents, tally.n_malformed
 
 
 def _print_diff(

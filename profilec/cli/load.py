@@ -81,6 +81,27 @@ def statistics_or_stop(paths: Sequence[str], schema: Schema | None) -> Statistic
     return read_statistics(paths, Input(tally, warn=terminal.warn, schema=schema))
 
 
+def read_some(paths: Sequence[str], profile_set: ProfileSet) -> tuple[list[dict[str, Any]], int]:
+    """The first documents of files, and how many of them were malformed."""
+    from profilec.cli.documents.chunks import Tally
+    from profilec.cli.documents.formats import Input, InputError, read_documents
+
+    tally = Tally(report=lambda message: terminal.say(message, "red"))
+    documents: list[dict[str, Any]] = []
+    try:
+        for chunk in read_documents(paths, Input(tally, terminal.warn, schema=profile_set.schema)):
+            documents += chunk.rows()[: _MOST_RUN - len(documents)]
+            if len(documents) == _MOST_RUN:
+                terminal.warn(f"the first {_MOST_RUN:,} documents are run")
+                break
+    except InputError as error:
+        terminal.stop(str(error))
+    return documents, tally.n_malformed
+
+
+_MOST_RUN = 10_000
+
+
 def load(
     arguments: Sequence[str],
     *,

@@ -140,16 +140,14 @@ def text(statistics: Statistics) -> str:
     attribute  present  kinds       distinct  values
     price          67%  number 67%         2  5 to 7
     """
+    from profilec.planner.drawing import aligned
+
     rows = [("attribute", "present", "kinds", "distinct", "values")]
     for name, found in statistics.attributes.items():
         kinds = ", ".join(f"{kind} {share:.0%}" for kind, share in found.kinds.items())
         rows.append((name, f"{found.presence:.0%}", kinds, f"{found.n_distinct:,}", _values(found)))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [f"{statistics.n_sampled:,} of {counted(statistics.n_documents, 'document')}"]
-    for name, present, kinds, distinct, values in rows:
-        cells = name.ljust(widths[0]), present.rjust(widths[1]), kinds.ljust(widths[2]), distinct.rjust(widths[3])
-        lines.append("  ".join((*cells, values)).rstrip())
-    return "\n".join(lines)
+    heading = f"{statistics.n_sampled:,} of {counted(statistics.n_documents, 'document')}"
+    return "\n".join([heading, *aligned(rows, right={1, 3})])
 
 
 def _values(found: AttributeStatistics) -> str:

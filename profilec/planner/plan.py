@@ -1,6 +1,6 @@
 """The plan of a profile set: its operators, what each is expected to give and to cost, and what was rejected.
 
-In: an image, what a document is expected to come to, the options and the unit costs. Out: a `Plan`.
+In: an image and what is expected of documents, the options and the unit costs. Out: a `Plan`.
 
 Operators form a directed acyclic graph, the flow of one document: its ranks go to the matcher, by way of the indexes
 that it has; entries go from there to the check of what only Python can tell, and to the answer. `Plan.graph` is that
@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from profilec.planner import costs
 from profilec.planner.costs import Units, cost
+from profilec.planner.lower.describe import cost_of_joins
+from profilec.planner.lower.unselective import unselective
+from profilec.planner.lower.workload import workload_of
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
 from profilec.planner.search import Found, Priced, search
 
 if TYPE_CHECKING:
     import networkx as nx
 
+    from profilec.planner.lower.build import Built
     from profilec.planner.lower.workload import Workload
     from profilec.runtime.image import Image
 
@@ -47,8 +49,7 @@ class Plan:
     the pattern indexes that are forced, so that an attribute may be there twice.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
-    to gain, each with the share of documents for which it is looked at, and how many there are in all. `postings`: how
-    many (entry, elementary interval) pairs an interval index holds, or would hold."""
+    to gain, each with the share of documents for which it is looked at, and how many there are in all."""
 
     matcher: str
     reason: str
@@ -56,7 +57,6 @@ class Plan:
     n_attributes: int
     n_entries: int
     n_joins: int
-    postings: int
     phase_order: str | None = None
     index: tuple[tuple[str, str], ...] = ()
     n_sampled: int = 0
@@ -130,26 +130,18 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def plan_of(
-    image: Image,
-    workload: Workload,
-    options: Options,
-    units: Units,
-    join_ns: float,
-    unselective: tuple[int, tuple[tuple[int, float], ...]],
-) -> Plan:
+def plan_of(built: Built, options: Options, units: Units) -> Plan:
     """The plan that costs least of those that the options leave open.
-
-    Args:
-        join_ns: what asking all joins of one document costs.
-        unselective: as `lower.unselective` tells it.
 
     Raises:
         ValueError: an index is forced on what no profile asks for.
     """
+    image = built.image
     if options.index:
         options.expect_used(_attributes(image))
+    workload = workload_of(*built)
     found = search(workload, options, units)
+    n_unselective, worst = unselective(image, built.expected)
     plan = Plan(
         matcher=found.matcher.name,
         reason=_reason(options),
@@ -157,13 +149,12 @@ def plan_of(
         n_attributes=len(image.slots),
         n_entries=image.n_entries,
         n_joins=len(image.joins),
-        postings=_postings(image),
         phase_order=options.phase_order,
         index=(*((name, priced[0].name) for name, priced in found.indexes.items()), *options.pattern_index.items()),
         n_sampled=workload.n_sampled,
-        operators=_operators(image, workload, found, units, join_ns, options.pattern_index),
-        n_unselective=unselective[0],
-        unselective=unselective[1],
+        operators=_operators(image, workload, found, units, options.pattern_index),
+        n_unselective=n_unselective,
+        unselective=worst,
     )
     plan.verify()
     return plan
@@ -180,7 +171,7 @@ def _reason(options: Options) -> str:
 
 
 def _operators(
-    image: Image, workload: Workload, found: Found, units: Units, join_ns: float, pattern_index: Mapping[str, str]
+    image: Image, workload: Workload, found: Found, units: Units, pattern_index: Mapping[str, str]
 ) -> tuple[Operator, ...]:
     """See `Plan`: the answer comes first."""
     operators: list[Operator] = []
@@ -199,7 +190,9 @@ def _operators(
         "match", counted(image.n_profiles, "profile"), (workload.rows + _JOIN_SHARE * n_joined) * n_each, 0.0
     )
     if image.joins:
-        read_by(answer, add("joins", counted(len(image.joins), "join term"), _JOIN_SHARE * n_joined, join_ns))
+        read_by(
+            answer, add("joins", counted(len(image.joins), "join term"), _JOIN_SHARE * n_joined, cost_of_joins(image))
+        )
     if workload.n_checked:
         reader = read_by(
             reader, add("check", "what Python has to decide", workload.rows, cost(costs.check(workload), units))
@@ -258,11 +251,3 @@ def _read(programs: Iterable[tuple[tuple[Any, ...], ...]]) -> Iterator[str]:
                 yield ".".join(arguments[1])
             elif operation in ("some", "every"):
                 yield from _read(arguments)
-
-
-def _postings(image: Image) -> int:
-    """Tatbul 2001, 4.1.5: an interval index holds a profile once per elementary interval that satisfies it."""
-    covered = np.zeros(len(image.test_slot) + len(image.bit_kind), np.int64)
-    lengths = np.concatenate(([0], np.cumsum(image.test_high.astype(np.int64) - image.test_low + 1)))
-    covered[: len(image.test_slot)] = lengths[image.test_off[1:]] - lengths[image.test_off[:-1]]
-    return int(covered[image.entry_tests].sum())

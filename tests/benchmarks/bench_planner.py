@@ -19,7 +19,6 @@ from plans import N_DOCUMENTS, Workload, forced, workloads
 from profilec.planner.calibration import default_units
 from profilec.planner.lower import ImageBuilder, with_tree
 from profilec.planner.lower.build import Built
-from profilec.planner.lower.unselective import unselective
 from profilec.planner.lower.workload import workload_of
 from profilec.planner.options import Options
 from profilec.planner.plan import plan_of
@@ -55,9 +54,7 @@ def _built(workload: Workload, sample: list[dict[str, Any]] | None) -> Built:
 
 
 def _against_all(name: str, built: Built, documents: list[dict[str, Any]], rounds: int) -> Iterator[Row | Skipped]:
-    plan = plan_of(
-        built.image, workload_of(*built), Options(), default_units(), 0.0, unselective(built.image, built.expected)
-    )
+    plan = plan_of(built, Options(), default_units())
     executors = {"planned": _executor(built, plan.matcher, dict(plan.index))}
     attributes = [slot.name for slot in built.image.slots]
     for other, (matcher, index) in forced().items():
@@ -90,8 +87,7 @@ def _against_all(name: str, built: Built, documents: list[dict[str, Any]], round
 
 def _executor(built: Built, matcher: str, index_of: dict[str, str]) -> Executor:
     base, _, leaves = matcher.partition(":")
-    presence = built.expected.presence if built.expected.n_sampled else None
-    image = with_tree(built.image, None, leaves or "any", presence) if base == "betree" else built.image
+    image = with_tree(built.image, None, leaves or "any", built.presence) if base == "betree" else built.image
     return Executor(image, matcher, index_of=index_of)
 
 
@@ -130,7 +126,5 @@ def _planning(n: int) -> Iterator[Row]:
     workload = next(iter(workloads(n)))
     built = _built(workload, workload.documents()[:N_DOCUMENTS])
     start = time.perf_counter()
-    found = workload_of(*built)
-    worst = unselective(built.image, built.expected)
-    plan_of(built.image, found, Options(), default_units(), 0.0, worst)
+    plan_of(built, Options(), default_units())
     yield Row(f"planning {n:,} profiles", time.perf_counter() - start, "s", target=2.0)

@@ -94,7 +94,7 @@ def test_operators_are_a_graph() -> None:
     ],
 )
 def test_what_is_no_plan(operators: list[Operator], message: str) -> None:
-    plan = Plan("scan", "", 1, 1, 1, 0, 0, operators=tuple(operators))
+    plan = Plan("scan", "", 1, 1, 1, 0, operators=tuple(operators))
     with pytest.raises(ValueError, match=message):
         plan.verify()
 

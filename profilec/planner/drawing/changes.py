@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from profilec.planner.drawing.columns import aligned
 from profilec.planner.drawing.spelled import rows, time
 
 
@@ -29,9 +30,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     cells += [("+ ", None, other[name]) for name in other if name not in one]
     if not cells:
         return lines or ["no difference"]
-    table = [_cells(*line) for line in cells]
-    widths = [max(len(row[column]) for row in table) for column in range(3)]
-    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines += aligned([_cells(*line) for line in cells])
     lines.append(f"a document: {time(before['ns'])} -> {time(after['ns'])}")
     return lines
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profilec.grammar import ir
 from profilec.planner.lower.entries import (
@@ -47,6 +48,11 @@ class Built(NamedTuple):
     image: Image
     expected: Expected
     sampled: Sampled | None
+
+    @property
+    def presence(self) -> NDArray[np.float64] | None:
+        """Per slot the share of documents that have it, as `betree.bulk_load` takes it; None where none were seen."""
+        return self.expected.presence if self.expected.n_sampled else None
 
 
 class ImageBuilder:

@@ -19,9 +19,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from profilec.runtime.deciders import decider_of
 from profilec.runtime.image import Pattern
+from profilec.runtime.literals import Required
 from profilec.runtime.patterns import Pairs, PatternSet
 from profilec.runtime.regex import utf8
 from profilec.values.folding import fold
+from profilec.values.patterns import LikePattern
 
 
 class Key(NamedTuple):
@@ -104,6 +106,18 @@ class FiledPatterns:
         decide = self._decide
         found += [number for number in candidates if decide[number](text, data)]
         return found
+
+
+def filed_by(
+    pattern: Pattern,
+    of_like: Callable[[LikePattern], Filed | None],
+    required_of: Callable[[str], Required | None],
+) -> Filed | None:
+    """A LIKE as `of_like` files it; a regex by what is required of a text that it matches, where that is known."""
+    if pattern.like is not None:
+        return of_like(pattern.like)
+    required = None if pattern.regex is None else required_of(pattern.regex)
+    return None if required is None else Filed([Key(literal) for literal in required.literals], required.folded)
 
 
 def pairs_of(matching: Iterable[Sequence[int]]) -> Pairs:

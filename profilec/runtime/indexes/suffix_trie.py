@@ -29,7 +29,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from profilec.runtime.image import Pattern
-from profilec.runtime.indexes.filed_patterns import Filed, Key
+from profilec.runtime.indexes.filed_patterns import Filed, Key, filed_by
 from profilec.runtime.indexes.literal_trie import LiteralTrie, TrieArrays, code_points
 from profilec.runtime.literals import MAX_LENGTH, required_literals
 from profilec.values.patterns import LikePattern, Wildcard
@@ -94,12 +94,7 @@ class SuffixSearch:
 
 def filed_by_literal(pattern: Pattern) -> Filed | None:
     """By the longest literal of a LIKE, at the end where it is the last; by those that a regex cannot match without."""
-    if pattern.like is not None:
-        return _of_like(pattern.like)
-    required = None if pattern.regex is None else required_literals(pattern.regex)
-    if required is None:
-        return None
-    return Filed([Key(literal) for literal in required.literals], required.folded)
+    return filed_by(pattern, _of_like, required_literals)
 
 
 def _of_like(pattern: LikePattern) -> Filed | None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from profilec.runtime.image import Pattern
-from profilec.runtime.indexes.filed_patterns import Filed, Key
+from profilec.runtime.indexes.filed_patterns import Filed, Key, filed_by
 from profilec.runtime.indexes.literal_trie import LiteralTrie
 from profilec.runtime.literals import MAX_LENGTH, required_prefixes
 from profilec.values.patterns import LikePattern, Wildcard
@@ -42,12 +42,7 @@ class PrefixSearch:
 
 def filed_by_prefix(pattern: Pattern) -> Filed | None:
     """By what the pattern begins with."""
-    if pattern.like is not None:
-        return _of_like(pattern.like)
-    required = None if pattern.regex is None else required_prefixes(pattern.regex)
-    if required is None:
-        return None
-    return Filed([Key(literal) for literal in required.literals], required.folded)
+    return filed_by(pattern, _of_like, required_prefixes)
 
 
 def _of_like(pattern: LikePattern) -> Filed | None:

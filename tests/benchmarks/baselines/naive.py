@@ -11,34 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from baselines.rank_tests import DenseRanks, rank_tests, rows_of
+from baselines.rank_tests import RowMatcher
 from numba import njit
-
-from profilec.runtime.image import Image, Int32
-
-
-class NaiveMatcher:
-    """Rows as in `baselines.rank_tests`."""
-
-    __slots__ = ("_dense", "_out", "_rows")
-
-    def __init__(self, image: Image) -> None:
-        self._rows = rows_of(rank_tests(image))
-        self._dense = DenseRanks(len(image.slots))
-        self._out = np.empty(image.n_entries, np.int32)
-
-    @property
-    def n_bytes(self) -> int:
-        return self._rows.n_bytes
-
-    def candidates(self, ranks: Int32) -> Int32:
-        """The entries all of whose rank tests hold, ascending."""
-        return self._out[: evaluate_all(*self._rows.arrays, ranks, self._out)].copy()
-
-    def candidates_of(self, slots: Int32, ranks: Int32) -> Int32:
-        """The same for a sparse document."""
-        return self.candidates(self._dense.of(slots, ranks))
 
 
 @njit(nogil=True, cache=True)
@@ -62,3 +36,9 @@ def evaluate_all(
             out[n] = entry
             n += 1
     return n
+
+
+class NaiveMatcher(RowMatcher):
+    """Rows as in `baselines.rank_tests`."""
+
+    kernel = staticmethod(evaluate_all)

@@ -12,6 +12,7 @@ all of them accept, which may be none. Everything else of an entry (patterns, te
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -176,3 +177,29 @@ class DenseRanks:
         self._ranks[:] = 0
         self._ranks[slots] = ranks
         return self._ranks
+
+
+class RowMatcher:
+    """What goes over the rows of all entries, with a kernel of its own."""
+
+    __slots__ = ("_dense", "_out", "_rows")
+
+    kernel: Callable[..., int]
+    """Takes the rows' arrays, dense ranks and an array for the entries; gives how many it wrote there."""
+
+    def __init__(self, image: Image) -> None:
+        self._rows = rows_of(rank_tests(image))
+        self._dense = DenseRanks(len(image.slots))
+        self._out = np.empty(image.n_entries, np.int32)
+
+    @property
+    def n_bytes(self) -> int:
+        return self._rows.n_bytes
+
+    def candidates(self, ranks: Int32) -> Int32:
+        """The entries all of whose rank tests hold, ascending."""
+        return self._out[: self.kernel(*self._rows.arrays, ranks, self._out)].copy()
+
+    def candidates_of(self, slots: Int32, ranks: Int32) -> Int32:
+        """The same for a sparse document."""
+        return self.candidates(self._dense.of(slots, ranks))
