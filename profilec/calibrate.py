@@ -12,6 +12,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from profilec.planner import costs
 from profilec.planner.costs import MATCHERS, Sizes
 from profilec.planner.least_squares import unit_costs
 from profilec.planner.lower import ImageBuilder, with_tree
-from profilec.planner.lower.workload import SlotLoad, Workload, workload_of
+from profilec.planner.lower.workload import IndexLoad, Workload, workload_of
 from profilec.planner.normalize import normalize
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Image
@@ -34,28 +35,32 @@ _N_DOCUMENTS = 100
 
 class _Shape(NamedTuple):
     """A set: so many profiles of so many predicates each, on some of the attributes; a predicate is an equality with
-    one of `n_values`, or a range of `width`; documents have so many of the attributes."""
+    one of `n_values`, or, as often as `ranges` says, a range of `width`; documents have so many of the attributes."""
 
     n_profiles: int
     n_attributes: int
     n_predicates: int
     n_values: int
-    width: int
     n_present: int
+    ranges: float = 0.0
+    width: int = 0
 
 
 _SHAPES = (
-    _Shape(300, 4, 2, 50, 0, 4),
-    _Shape(3_000, 4, 2, 50, 0, 4),
-    _Shape(3_000, 4, 3, 1_000, 200, 4),
-    _Shape(3_000, 40, 3, 1_000, 0, 12),
-    _Shape(20_000, 1, 1, 20_000, 0, 1),
-    _Shape(20_000, 1, 1, 20_000, 200, 1),
-    _Shape(20_000, 20, 4, 100, 10, 20),
-    _Shape(20_000, 200, 4, 1_000, 0, 20),
-    _Shape(20_000, 20, 3, 200, 60, 10),
-    _Shape(100_000, 100, 4, 1_000, 0, 15),
-    _Shape(100_000, 20, 3, 10_000, 500, 20),
+    _Shape(300, 4, 2, 50, 4),
+    _Shape(3_000, 4, 2, 50, 4),
+    _Shape(3_000, 4, 3, 1_000, 4, 1.0, 200),
+    _Shape(3_000, 10, 1, 100, 10, 1.0, 30),
+    _Shape(3_000, 40, 3, 1_000, 12),
+    _Shape(20_000, 1, 1, 20_000, 1),
+    _Shape(20_000, 1, 1, 20_000, 1, 1.0, 200),
+    _Shape(20_000, 20, 2, 1_000, 20, 0.9, 500),
+    _Shape(20_000, 20, 4, 100, 20, 1.0, 10),
+    _Shape(20_000, 200, 4, 1_000, 20),
+    _Shape(20_000, 20, 3, 200, 10, 0.7, 60),
+    _Shape(100_000, 100, 4, 1_000, 15),
+    _Shape(100_000, 20, 3, 10_000, 20, 1.0, 500),
+    _Shape(100_000, 20, 3, 100, 20, 0.8, 60),
 )
 
 
@@ -81,6 +86,8 @@ def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, fl
         runs.setdefault("encode", []).append(_encoding(load))
         for name in MATCHERS:
             runs.setdefault(name, []).append(_matching(load, name))
+        if shape.n_attributes > 1:
+            runs.setdefault("mix", []).append(_mixing(load))
     for name in INDEXES:
         told(f"index {name}")
         runs[name] = list(_probing(name))
@@ -99,7 +106,8 @@ def _load(shape: _Shape, rng: random.Random) -> _Load:
 
     def predicate(attribute: str) -> str:
         low = rng.randrange(shape.n_values)
-        return f"{attribute} BETWEEN {low} AND {low + shape.width}" if shape.width else f"{attribute} = {low}"
+        is_range = rng.random() < shape.ranges
+        return f"{attribute} BETWEEN {low} AND {low + shape.width}" if is_range else f"{attribute} = {low}"
 
     builder = ImageBuilder()
     for _ in range(shape.n_profiles):
@@ -122,27 +130,50 @@ def _encoding(load: _Load) -> _Run:
 
 def _matching(load: _Load, name: str) -> _Run:
     image = with_tree(load.image) if name == "betree" else load.image
-    executor = Executor(image, name)
     index_of = dict.fromkeys((slot.name for slot in load.workload.slots), DEFAULT)
     sizes = costs.matcher(name, load.workload, index_of)
     own = {unit: size for unit, size in sizes.items() if unit.startswith(name)}
-    encoding = _timed(executor.encode, load.documents, _UNTIL_KNOWN)
-    return _Run(own, max(_timed(executor.match, load.documents) - encoding, 1.0))
+    return _Run(own, _finding(Executor(image, name), load.documents))
+
+
+def _finding(executor: Executor, documents: Sequence[Any]) -> float:
+    """What a document takes that has its ranks."""
+    find = executor.matcher.match
+    return _timed(lambda ranks: executor.all_profiles(*find(*ranks)), _encoded(executor, documents), _UNTIL_KNOWN)
+
+
+def _unpacked(find: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    return find(*arguments)
+
+
+def _encoded(executor: Executor, documents: Sequence[Any]) -> list[Any]:
+    encoded = [executor.encode(document) for document in documents]
+    return [(slots[:n].copy(), ranks[:n].copy(), n) for slots, ranks, n in encoded]
+
+
+def _mixing(load: _Load) -> _Run:
+    """Two matchers, each of half of the attributes, against what they take one by one."""
+    names = [slot.name for slot in load.workload.slots]
+    executor = Executor(load.image, "access", groups=dict.fromkeys(names[::2], "counting"))
+    sparse = _encoded(executor, load.documents)
+    finding = [executor.matcher.match, *(matcher.match for matcher in executor.matchers.values())]
+    both, *each = [_timed(partial(_unpacked, find), sparse, _UNTIL_KNOWN) for find in finding]
+    return _Run(costs.another(2), max(both - sum(each), 1.0))
 
 
 def _probing(name: str) -> Iterator[_Run]:
     """Asks an index of 100 to 30,000 intervals, of one rank or wider, for ranks."""
     rng = np.random.default_rng(1)
     for n in (100, 3_000, 30_000):
-        for width in (0, 4, 64):
+        for width in (0, n // 50, n // 5):
             low = rng.integers(1, 2 * n, n).astype(np.int32)
             high = (low + width).astype(np.int32)
             entries = np.arange(n, dtype=np.int32)
             asked = INDEXES[name](entries, np.arange(n + 1, dtype=np.int32), low, high)
             ranks = rng.integers(1, 2 * n, _N_DOCUMENTS).tolist()
             held = float(np.mean([np.count_nonzero((low <= rank) & (rank <= high)) for rank in ranks]))
-            slot = SlotLoad("", 1.0, n, n, n if width == 0 else 0, 2 * n, held, n, held)
-            yield _Run(costs.index(name, slot, 1.0), _timed(asked.entries_at, ranks))
+            load = IndexLoad(n, n if width == 0 else 0, 2 * n, held)
+            yield _Run(costs.index(name, load), _timed(asked.entries_at, ranks))
 
 
 def _timed(run: Callable[[Any], object], arguments: Sequence[Any], n_warm_up: int = 1) -> float:

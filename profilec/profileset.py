@@ -42,6 +42,7 @@ from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
+from profilec.runtime.matchers.groups import entries_of
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.locks import new_lock
@@ -231,20 +232,23 @@ takes longer to load than that. After so many documents it is loaded, and a tree
 
 def _with_tree(parts: SetParts, presence: NDArray[np.float64] | None = None) -> SetParts:
     """The parts with a tree in the image, where the plan wants one that is not there. `presence`: see `bulk_load`."""
-    matcher, _, leaves = parts.plan.matcher.partition(":")
-    if matcher != "betree" or parts.image.tree is not None:
+    plan, image = parts.plan, parts.image
+    matcher, _, leaves = plan.matcher.partition(":")
+    own = entries_of(image, plan.matcher, dict(plan.groups)).get("betree") if plan.groups else None
+    if image.tree is not None or (matcher != "betree" and own is None):
         return parts
-    return parts._replace(image=with_tree(parts.image, parts.options.max_cap, leaves or "any", presence))
+    return parts._replace(image=with_tree(image, parts.options.max_cap, leaves or "any", presence, own))
 
 
 def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
-    """What runs the plan; by another matcher where one is named."""
+    """What runs the plan; by one matcher for all entries where one is named."""
     plan = parts.plan
     return Executor(
         parts.image,
         matcher or plan.matcher,
         plan.phase_order,
         prefilter=parts.options.prefilter,
+        groups=None if matcher else dict(plan.groups),
         index_of=plan.rank_index,
         pattern_index=plan.pattern_index,
     )

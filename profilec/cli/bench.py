@@ -60,7 +60,7 @@ def bench(
     planned = timed[0].ns
     facts: list[dict[str, Any]] = [
         {
-            "matcher": profile_set.plan.matcher if one.name == "planned" else one.name,
+            "matcher": profile_set.plan.matchers if one.name == "planned" else one.name,
             "planned": one.name == "planned",
             "ns": round(one.ns),
             "least_ns": round(one.least),

@@ -46,7 +46,14 @@ def compile_(
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
-    matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
+    matcher: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--matcher",
+            metavar="[ATTRIBUTE=]NAME",
+            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
+        ),
+    ] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
@@ -76,7 +83,7 @@ def compile_(
         terminal.stop(f"{path}: it is an image, and this takes the text of profiles")
     _expect_no_loss(output, [*sources, *files_or_stop(schema or ()), *map(Path, statistics or ())])
     declared = schema_or_stop(schema, terminal.Findings()) if schema else None
-    options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
+    options = read_options(option or [], matcher=matcher or [], index=index or [], phase_order=phase_order)
     known = statistics_or_stop(statistics, declared) if statistics else None
     profile_set, findings = load(
         paths, skip_errors=skip_errors, options=options, schema=declared, statistics=known, calibration=calibration

@@ -60,7 +60,14 @@ def explain(
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
-    matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
+    matcher: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--matcher",
+            metavar="[ATTRIBUTE=]NAME",
+            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
+        ),
+    ] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
@@ -81,7 +88,7 @@ def explain(
         terminal.stop(f"{'--analyze' if analyze else '--diff'} is of the set, and of no profile or document")
     if form is not None:
         terminal.expect_choice("--form", form, ("cnf", "dnf"))
-    options = read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order)
+    options = read_options(option or [], matcher=matcher or [], index=index or [], phase_order=phase_order)
     if diff is not None:
         _print_diff(paths, options, diff, calibration, format_)
         return

@@ -184,12 +184,14 @@ def _load_image(image: str, arguments: Sequence[str], options: dict[str, Any] | 
 
 
 def read_options(
-    given: Sequence[str], *, matcher: str | None = None, index: Sequence[str] = (), phase_order: str | None = None
+    given: Sequence[str], *, matcher: Sequence[str] = (), index: Sequence[str] = (), phase_order: str | None = None
 ) -> dict[str, Any]:
     """The options of `compile` that the command line names; ends the verb where one is none.
 
-    >>> read_options(["max_depth=50"], matcher="bitmap", index=["price=interval"])
+    >>> read_options(["max_depth=50"], matcher=["bitmap"], index=["price=interval"])
     {'max_depth': 50, 'matcher': 'bitmap', 'index': {'price': 'interval'}}
+    >>> read_options([], matcher=["price=access", "betree"])
+    {'matcher': {'price': 'access', '*': 'betree'}}
     """
     from profilec.planner.options import Options
 
@@ -204,8 +206,10 @@ def read_options(
             options[name] = value.lower() == "true"
         else:
             options[name] = int(value) if _WHOLE.fullmatch(value) else value
-    if matcher is not None:
-        options["matcher"] = matcher
+    if matcher:
+        named = dict(choice.rpartition("=")[::2] for choice in matcher)
+        others = named.pop("", None)
+        options["matcher"] = {**named, **({"*": others} if others else {})} if named else others
     if phase_order is not None:
         options["phase_order"] = phase_order
     if index:

@@ -56,7 +56,14 @@ def match(
     age_of: Annotated[
         str | None, typer.Option("--age-of", metavar="ATTRIBUTE", help="The date or timestamp that tells the age.")
     ] = None,
-    matcher: Annotated[str | None, typer.Option("--matcher", help="Force a matcher; the answer is the same.")] = None,
+    matcher: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--matcher",
+            metavar="[ATTRIBUTE=]NAME",
+            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
+        ),
+    ] = None,
     index: Annotated[
         list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
     ] = None,
@@ -91,7 +98,7 @@ def match(
     profile_set, findings = load(
         profiles,
         skip_errors=skip_errors,
-        options=read_options(option or [], matcher=matcher, index=index or [], phase_order=phase_order),
+        options=read_options(option or [], matcher=matcher or [], index=index or [], phase_order=phase_order),
     )
     if (max_documents, max_age, age_of) != (None, None, None):
         if not process and not join_documents:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from profilec.planner.lower.workload import SlotLoad, Workload
+    from profilec.planner.lower.workload import IndexLoad, Workload
 
 Sizes = dict[str, float]
 """By the name of a unit, how often it is spent on one document."""
@@ -23,6 +23,8 @@ Units = Mapping[str, float]
 """Unit costs in ns, by names that begin with the operator that spends them."""
 MATCHERS = ("betree", "access", "counting", "opindex", "bitmap", "scan")
 """Those that are weighed against one another; of two that cost the same the first is taken."""
+MIXED = ("betree", "access", "counting", "opindex", "scan")
+"""Those that are weighed for groups of entries. (The bitmap's indexes are of all entries that ask for an attribute.)"""
 
 
 def matcher(name: str, workload: Workload, index_of: Mapping[str, str]) -> Sizes:
@@ -41,6 +43,11 @@ def matcher(name: str, workload: Workload, index_of: Mapping[str, str]) -> Sizes
     return betree(workload)
 
 
+def another(n: int) -> Sizes:
+    """What is found by so many matchers is put together."""
+    return {"mix_matcher": n - 1.0}
+
+
 def encode(workload: Workload) -> Sizes:
     """A document's values become ranks: a search for each attribute that profiles ask for."""
     return {"encode_document": 1.0, "encode_attribute": workload.present}
@@ -49,29 +56,46 @@ def encode(workload: Workload) -> Sizes:
 def betree(workload: Workload) -> Sizes:
     """BE-Tree, 4: a document goes down every attribute that it has, into the buckets that enclose its value. What is
     looked at there was partitioned by its most selective tests, in leaves that are looked at whole: entries whose first
-    two tests hold, and a share of those whose first one does; each match is written."""
+    two tests hold, and a share of those whose first one does, many of these at a time where many documents find them;
+    each match is written."""
     return {
         "betree_document": 1.0,
         "betree_attribute": workload.present,
         "betree_partitioned": workload.partitioned,
-        "betree_found": workload.found,
+        "betree_found": workload.found - workload.dense,
+        "betree_dense": workload.dense,
         "betree_row": workload.rows,
     }
 
 
 def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
-    """A probe of the index of each attribute that gives access; of each entry found, tests until one fails."""
+    """What the index of each attribute that gives access told of a value is known, or is asked for the first time; then
+    of each entry found, tests until one fails."""
     sizes = {
         "access_document": 1.0,
+        "access_attribute": workload.present,
+        "access_told": sum(slot.access.n_held * slot.presence for slot in workload.slots),
         "access_entry": workload.found,
         "access_test": workload.looked_at,
         "access_row": workload.rows,
     }
+    asked = share_asked(workload)
     for slot in workload.slots:
         if slot.n_access:
-            share = slot.n_access / slot.n_entries
-            _add(sizes, index(index_of[slot.name], slot, share), slot.presence)
+            _add(sizes, index(index_of[slot.name], slot.access), slot.presence * asked)
     return sizes
+
+
+def share_asked(workload: Workload) -> float:
+    """The share of values of which an index is asked: `access` keeps what it told of as many as there is room for."""
+    n_kept = sum(slot.access.n_cells * (OF_A_RANK + slot.access.n_held) for slot in workload.slots if slot.n_access)
+    return max(1.0 - KEPT / max(n_kept, 1.0), _FIRST)
+
+
+KEPT, OF_A_RANK = 16_000_000, 50
+"""How many tests `access` keeps, and what a value costs of these beside the tests that hold."""
+_FIRST = 0.001
+"""The share of values that come for the first time, of documents without end."""
 
 
 def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
@@ -81,7 +105,7 @@ def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
     for slot in workload.slots:
         n_containers = min(math.ceil(workload.n_entries / 65_536), slot.n_entries)
         _add(sizes, {"bitmap_slot": 1.0, "bitmap_container": float(n_containers)}, slot.presence)
-        _add(sizes, index(index_of[slot.name], slot, 1.0), slot.presence)
+        _add(sizes, index(index_of[slot.name], slot.whole), slot.presence)
     return sizes
 
 
@@ -110,7 +134,7 @@ def scan(workload: Workload) -> Sizes:
     """Everything, whatever the document is."""
     return {
         "scan_document": 1.0,
-        "scan_interval": float(workload.n_intervals),
+        "scan_interval": workload.n_intervals,
         "scan_test": float(workload.n_tests),
         "scan_entry": float(workload.n_entries),
         "scan_row": workload.rows,
@@ -122,17 +146,14 @@ def check(workload: Workload) -> Sizes:
     return {"check_entry": workload.n_checked}
 
 
-def index(name: str, slot: SlotLoad, share: float) -> Sizes:
-    """One probe of an attribute's index that holds a share of the slot's entries (Tatbul 2001, Table 1): a search among
-    the endpoints, and the entries of the answer. A hash index has no search for constants, and looks at its ranges one
-    by one."""
-    held = slot.n_held / max(slot.presence, 1e-9) * share
-    n_intervals = max(slot.n_intervals * share, 1.0)
-    sizes = {f"{name}_probe": 1.0, f"{name}_posting": held}
+def index(name: str, load: IndexLoad) -> Sizes:
+    """One probe of an attribute's index (Tatbul 2001, Table 1): a search among the endpoints, and what the answer
+    holds. A hash index has no search for constants, and looks at its ranges one by one."""
+    sizes = {f"{name}_probe": 1.0, f"{name}_posting": load.n_held}
     if name == "hash":
-        sizes["hash_scanned"] = n_intervals * (1 - slot.n_points / max(slot.n_intervals, 1))
+        sizes["hash_scanned"] = float(load.n_intervals - load.n_points)
     else:
-        sizes[f"{name}_step"] = math.log2(min(n_intervals * 2, slot.n_cells) + 1)
+        sizes[f"{name}_step"] = math.log2(load.n_cells + 1)
     return sizes
 
 

@@ -16,14 +16,14 @@ from profilec.grammar import ir
 from profilec.grammar.diagnostics import escaped
 from profilec.grammar.parse import parse_condition
 from profilec.planner import drawing
-from profilec.planner.costs import MATCHERS
 from profilec.planner.lower.describe import ASSUMED, describe_join_rows, describe_residual, describe_test
 from profilec.planner.lower.leaves import text_of
 from profilec.planner.lower.unselective import reason
 from profilec.planner.normal_forms import to_cnf, to_dnf
 from profilec.planner.normalize import normalize
+from profilec.planner.operators import counted
 from profilec.planner.options import Options
-from profilec.planner.plan import Plan, counted
+from profilec.planner.plan import Plan
 
 if TYPE_CHECKING:
     from profilec.runtime.analyze import Seen
@@ -102,6 +102,8 @@ def explain_set(
         "entries": plan.n_entries,
         "joins": plan.n_joins,
         "matcher": plan.matcher,
+        "groups": dict(plan.groups),
+        "matchers": plan.matchers,
         "reason": plan.reason,
         "expected_from": _expected_from(plan),
         "operators": operator_facts(plan),
@@ -156,9 +158,9 @@ def _ask_joins(facts: dict[str, Any]) -> None:
 
 def _add_seen(operators: list[dict[str, Any]], seen: Seen) -> None:
     """What was seen of each operator, beside what was expected."""
-    for place, operator in enumerate(operators):
-        name = "matcher" if place and operator["operator"] in MATCHERS else operator["operator"]
-        _, of, attribute = operator["operator"].partition(" of ")
+    for operator in operators:
+        name = operator["operator"]
+        _, of, attribute = name.partition(" of ")
         found = seen.indexes.get(attribute) if of else seen.operators.get(name)
         if found is not None:
             operator["rows_seen"], operator["ns_seen"] = found
@@ -300,7 +302,7 @@ def _set_text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['title']}   {drawing.time(facts['ns'])} a document, {drawing.size(n_bytes)}",
         *drawing.tree(facts["operators"]),
-        f"{facts['expected_from']}; matcher {facts['matcher']}: {facts['reason']}",
+        f"{facts['expected_from']}; matcher {facts['matchers']}: {facts['reason']}",
     ]
     if "analyzed" in facts:
         lines.append(f"seen with {counted(facts['analyzed'], 'document')}")

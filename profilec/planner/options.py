@@ -19,6 +19,8 @@ from profilec.planner.rules import RULES
 MATCHERS = ("access", "betree", "betree:list", "betree:matrix", "bitmap", "counting", "opindex", "scan")
 WITH_INDEX = ("access", "bitmap")
 """The matchers that have an index on each attribute."""
+NOT_MIXED = ("betree:list", "betree:matrix", "bitmap")
+"""Those that find all entries or none, and not those of some attributes."""
 INDEXES = (
     "cluster",
     "hash",
@@ -47,8 +49,9 @@ NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "replan", "r
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is None or empty is the planner's choice; of `rules`, None is all. `replan`: how many times more entries
-    than need be may be looked at, as documents have become, before the set is planned again; None for never."""
+    """What is None or empty is the planner's choice; of `rules`, None is all. `matcher_of`: matchers of the entries
+    that one attribute gives access to, `matcher` that of all others. `replan`: how many times more entries than need be
+    may be looked at, as documents have become, before the set is planned again; None for never."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
@@ -58,6 +61,7 @@ class Options:
     phase_order: str | None = None
     prefilter: bool = True
     replan: float | None = None
+    matcher_of: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -70,18 +74,17 @@ class Options:
         given = dict(_mapping("options are", "name to value", {} if given is None else given))
         for name in given:
             _known("option", name, NAMES)
-        matcher = given.get("matcher")
-        if matcher is not None:
-            _known("matcher", matcher, MATCHERS)
+        matcher, matcher_of = _matchers(given.get("matcher"))
         indexes = _mapping("index takes", "attribute to index", given.get("index", {}))
         known_indexes = (*INDEXES, *PATTERN_INDEXES)
         index = tuple((str(attribute), _known("index", name, known_indexes)) for attribute, name in indexes.items())
         of_ranks = of_kind(index, INDEXES)
-        if of_ranks and matcher not in (None, *WITH_INDEX):
+        named = [name for name in (matcher, *dict(matcher_of).values()) if name is not None]
+        if of_ranks and named and not set(named) & set(WITH_INDEX):
             known = " or ".join(WITH_INDEX)
-            raise ValueError(f"the matcher {matcher} uses no index: leave out `index`, or choose the matcher {known}")
+            raise ValueError(f"the matcher {named[0]} uses no index: leave out `index`, or choose the matcher {known}")
         max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
-        if max_cap is not None and (of_ranks or (matcher or "betree").partition(":")[0] != "betree"):
+        if max_cap is not None and (of_ranks or (named and not _has_tree(named))):
             raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
         limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
         phase_order = given.get("phase_order")
@@ -94,12 +97,17 @@ class Options:
         if replan is not None and not (isinstance(replan, int | float) and 1 < replan < math.inf):
             raise ValueError(f"replan takes a number above 1, as 2 for twice as much as need be, not {_shown(replan)}")
         rules = _rules(given.get("rules"))
-        return cls(matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan)
+        return cls(matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan, matcher_of)
 
     @property
     def rank_index(self) -> dict[str, str]:
         """The attribute indexes that are forced, by attribute."""
         return of_kind(self.index, INDEXES)
+
+    @property
+    def group_matcher(self) -> dict[str, str]:
+        """The matchers that are forced for the entries that one attribute gives access to, by attribute."""
+        return dict(self.matcher_of)
 
     @property
     def pattern_index(self) -> dict[str, str]:
@@ -109,16 +117,23 @@ class Options:
     @property
     def leaves_matcher(self) -> bool:
         """Whether how to match is the planner's choice alone."""
-        return self.matcher is None and self.max_cap is None and not self.rank_index
+        return self.matcher is None and self.max_cap is None and not self.rank_index and not self.matcher_of
 
     def expect_used(self, attributes: Iterable[str]) -> None:
-        """Raises ValueError where an index is forced on an attribute that is none of those that profiles use."""
+        """Raises ValueError where something is forced on an attribute that is none of those that profiles use."""
         used = tuple(dict.fromkeys(attributes))
-        for attribute, name in self.index:
+        for option, attribute, name in [
+            *(("index", *pair) for pair in self.index),
+            *(("matcher", *pair) for pair in self.matcher_of),
+        ]:
             if attribute not in used:
                 close = difflib.get_close_matches(attribute, used, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
-                raise ValueError(f"index forces {name!r} on {attribute!r}, an attribute that no profile uses{hint}")
+                raise ValueError(f"{option} forces {name!r} on {attribute!r}, an attribute that no profile uses{hint}")
+
+
+def _has_tree(matchers: Iterable[str]) -> bool:
+    return any(name.partition(":")[0] == "betree" for name in matchers)
 
 
 def of_kind(index: Iterable[tuple[str, str]], names: Iterable[str]) -> dict[str, str]:
@@ -129,6 +144,22 @@ def of_kind(index: Iterable[tuple[str, str]], names: Iterable[str]) -> dict[str,
     """
     names = frozenset(names)
     return {attribute: name for attribute, name in index if name in names}
+
+
+OTHERS = "*"
+"""The attribute that stands for all that are not named."""
+
+
+def _matchers(given: Any) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """One for all entries, or a mapping of attribute to matcher, with OTHERS."""
+    if not isinstance(given, Mapping):
+        return None if given is None else _known("matcher", given, MATCHERS), ()
+    of = {str(attribute): _known("matcher", name, MATCHERS) for attribute, name in given.items()}
+    others = of.pop(OTHERS, None)
+    for name in (*of.values(), others) if of else ():
+        if name in NOT_MIXED:
+            raise ValueError(f"the matcher {name} finds all entries or none: name it for all, not for an attribute")
+    return others, tuple(of.items())
 
 
 def _rules(given: Any) -> frozenset[str] | None:

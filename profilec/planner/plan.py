@@ -2,51 +2,38 @@
 
 In: an image and what is expected of documents, the options and the unit costs. Out: a `Plan`.
 
-Operators form a directed acyclic graph, the flow of one document: its ranks go to the matcher, by way of the indexes
-that it has; entries go from there to the check of what only Python can tell, and to the answer. `Plan.graph` is that
-graph as networkx has it.
+Operators (`operators`) form a directed acyclic graph, the flow of one document: its ranks go to the matchers, by way of
+the indexes that they have; entries go from there to the check of what only Python can tell, and to the answer.
+`Plan.graph` is that graph as networkx has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from profilec.planner import costs
-from profilec.planner.costs import Units, cost
-from profilec.planner.lower.describe import cost_of_joins
+from profilec.planner.costs import Units
 from profilec.planner.lower.unselective import unselective
 from profilec.planner.lower.workload import workload_of
+from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
-from profilec.planner.search import Found, Priced, search
+from profilec.planner.search import search
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from profilec.planner.lower.build import Built
-    from profilec.planner.lower.workload import Workload
     from profilec.runtime.image import Image
-
-
-class Operator(NamedTuple):
-    """One operator. For one document: `rows`, the entries (of `encode` the ranks) that it is expected to give, and `ns`
-    that it takes itself. `inputs`: the places in the plan of what it reads. `rejected`: what could stand here instead,
-    and what that would cost; the cheapest first."""
-
-    name: str
-    detail: str
-    rows: float
-    ns: float
-    inputs: tuple[int, ...] = ()
-    rejected: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`operators`: the first gives the answer. `index`: the index of each attribute, where the matcher has some; then
-    the pattern indexes that are forced, so that an attribute may be there twice.
+    """`operators`: the first gives the answer. `matcher` finds all entries but those that an attribute of `groups`
+    gives access to, which the matcher named there finds ("" stands for entries that no attribute gives access to).
+    `index`: the index of each attribute, where a matcher has some; then the pattern indexes that are forced, so that an
+    attribute may be there twice.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
     to gain, each with the share of documents for which it is looked at, and how many there are in all."""
@@ -61,6 +48,7 @@ class Plan:
     index: tuple[tuple[str, str], ...] = ()
     n_sampled: int = 0
     operators: tuple[Operator, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
     n_unselective: int = 0
     unselective: tuple[tuple[int, float], ...] = ()
 
@@ -71,8 +59,21 @@ class Plan:
         return (
             f"{counted(self.n_profiles, 'profile')}: {counted(self.n_attributes, 'attribute')}, "
             f"{counted(self.n_entries, 'entry', 'entries')}, {counted(self.n_joins, 'join term')}; "
-            f"matcher {self.matcher}: {self.reason}"
+            f"matcher {self.matchers}: {self.reason}"
         )
+
+    @property
+    def matchers(self) -> str:
+        """All that take part.
+
+        >>> Plan("betree", "", 2, 2, 2, 0, groups=(("price", "access"),)).matchers
+        'betree, access for price'
+        """
+        of: dict[str, list[str]] = {}
+        for attribute, name in self.groups:
+            of.setdefault(name, []).append(attribute or "entries without access")
+        named = [f"{name} for {shortened(attributes)}" for name, attributes in of.items()]
+        return ", ".join([self.matcher, *named])
 
     @property
     def ns(self) -> float:
@@ -121,15 +122,6 @@ class Plan:
             yield from self._reached(read, (*path, place))
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "entry", "entries"), counted(2_000, "profile")
-    ('1 entry', '2,000 profiles')
-    """
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
 def plan_of(built: Built, options: Options, units: Units) -> Plan:
     """The plan that costs least of those that the options leave open.
 
@@ -137,22 +129,23 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         ValueError: an index is forced on what no profile asks for.
     """
     image = built.image
-    if options.index:
+    if options.index or options.matcher_of:
         options.expect_used(_attributes(image))
     workload = workload_of(*built)
     found = search(workload, options, units)
     n_unselective, worst = unselective(image, built.expected)
     plan = Plan(
-        matcher=found.matcher.name,
+        matcher=found.matcher,
+        groups=tuple(found.groups.items()),
         reason=_reason(options),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
         n_entries=image.n_entries,
         n_joins=len(image.joins),
         phase_order=options.phase_order,
-        index=(*((name, priced[0].name) for name, priced in found.indexes.items()), *options.pattern_index.items()),
+        index=(*rank_indexes(workload, found), *options.pattern_index.items()),
         n_sampled=workload.n_sampled,
-        operators=_operators(image, workload, found, units, options.pattern_index),
+        operators=operators_of(image, workload, found, units, options.pattern_index),
         n_unselective=n_unselective,
         unselective=worst,
     )
@@ -161,76 +154,13 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
 
 
 def _reason(options: Options) -> str:
-    if options.matcher is not None:
+    if options.matcher is not None or options.matcher_of:
         return "as the options say"
     if options.rank_index:
         return "the cheaper one of those that have the index that the options name"
     if options.max_cap is not None:
         return "the options name its leaf capacity"
     return "it is expected to cost least"
-
-
-def _operators(
-    image: Image, workload: Workload, found: Found, units: Units, pattern_index: Mapping[str, str]
-) -> tuple[Operator, ...]:
-    """See `Plan`: the answer comes first."""
-    operators: list[Operator] = []
-
-    def add(name: str, detail: str, rows: float, ns: float, rejected: Iterable[Priced] = ()) -> int:
-        operators.append(Operator(name, detail, rows, ns, (), tuple((one.name, one.ns) for one in rejected)))
-        return len(operators) - 1
-
-    def read_by(reader: int, place: int) -> int:
-        operators[reader] = operators[reader]._replace(inputs=(*operators[reader].inputs, place))
-        return place
-
-    n_joined = image.n_entries - workload.n_entries
-    n_each = len(image.entry_profiles) / max(image.n_entries, 1)
-    answer = reader = add(
-        "match", counted(image.n_profiles, "profile"), (workload.rows + _JOIN_SHARE * n_joined) * n_each, 0.0
-    )
-    if image.joins:
-        read_by(
-            answer, add("joins", counted(len(image.joins), "join term"), _JOIN_SHARE * n_joined, cost_of_joins(image))
-        )
-    if workload.n_checked:
-        reader = read_by(
-            reader, add("check", "what Python has to decide", workload.rows, cost(costs.check(workload), units))
-        )
-    chosen, *others = found.matchers
-    of_indexes = [
-        (slot, found.indexes[slot.name])
-        for slot in workload.slots
-        if slot.name in found.indexes and (slot.n_access or chosen.name != "access")
-    ]
-    ns_of_indexes = sum(priced[0].ns * slot.presence for slot, priced in of_indexes)
-    matcher = read_by(
-        reader,
-        add(
-            chosen.name,
-            counted(workload.n_entries, "entry", "entries"),
-            workload.rows,
-            max(chosen.ns - ns_of_indexes, 0.0),
-            others,
-        ),
-    )
-    detail = [counted(len(image.slots), "attribute")]
-    detail += [f"patterns of {attribute} by {name}" for attribute, name in pattern_index.items()]
-    encode = add("encode", ", ".join(detail), workload.present, cost(costs.encode(workload), units))
-    for slot, priced in of_indexes:
-        name, ns = f"{priced[0].name} of {slot.name}", priced[0].ns * slot.presence
-        by_access = chosen.name == "access"
-        n_entries = slot.n_access if by_access else slot.n_entries
-        rows = slot.n_found if by_access else slot.n_held
-        place = read_by(matcher, add(name, counted(n_entries, "entry", "entries"), rows, ns, priced[1:]))
-        read_by(place, encode)
-    if not of_indexes:
-        read_by(matcher, encode)
-    return tuple(operators)
-
-
-_JOIN_SHARE = 0.5
-"""The share of entries that ask joins alone which are taken to hold."""
 
 
 def _attributes(image: Image) -> Iterator[str]:

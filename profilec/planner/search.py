@@ -1,10 +1,13 @@
 """The search for the plan that costs least.
 
-In: a `Workload`, options, unit costs. Out: the matcher, the index of each attribute, and what all others would cost.
+In: a `Workload`, options, unit costs. Out: the matcher of each group of entries, the index of each attribute, and what
+all others would cost.
 
-It is exact: an attribute's index is chosen for itself, whatever the other attributes have, so that the cheapest of
-MATCHERS times the cheapest index of each attribute is the cheapest of all plans. A choice that options force is taken,
-and its cost told beside those that it rejects.
+It is exact. An attribute's index is chosen for itself, whatever the other attributes have. What a matcher spends is a
+sum over groups, and what it spends on a document whichever groups it has; so for each choice of matchers that take part
+every group goes to the cheapest of these, and the cheapest choice is the cheapest of all plans. There are 31 choices.
+
+A choice that options force is taken, and its cost told beside those that it rejects.
 
 Invariant: the same workload, options and units give the same plan; of two that cost the same, the one that comes first
 in MATCHERS or INDEXES.
@@ -12,15 +15,22 @@ in MATCHERS or INDEXES.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from profilec.planner import costs
-from profilec.planner.costs import MATCHERS, Units, cost
+from profilec.planner.costs import MATCHERS, MIXED, Units, cost
+from profilec.planner.lower.workload import Workload, together
 from profilec.planner.options import INDEXES, WITH_INDEX, Options
 
 if TYPE_CHECKING:
-    from profilec.planner.lower.workload import SlotLoad, Workload
+    from profilec.planner.lower.workload import IndexLoad
+
+WORTH_MIXING = 0.9
+"""Several matchers are taken where they cost less than this share of the best one."""
 
 
 class Priced(NamedTuple):
@@ -31,52 +41,114 @@ class Priced(NamedTuple):
 
 
 class Found(NamedTuple):
-    """`matchers`: all that were weighed, the chosen one first, then the cheapest first. `indexes`: by attribute the
-    same of its indexes, where the matcher has some."""
+    """`matcher` finds the entries that `groups`, by the attribute that gives access, give to no other ("" for those
+    that none gives access to). `ns`: what all of it costs. `rejected`: what else was weighed, the cheapest first.
+    `indexes`: by matcher that has some and attribute all indexes, the chosen one first, then the cheapest first."""
 
-    matchers: tuple[Priced, ...]
-    indexes: Mapping[str, tuple[Priced, ...]]
+    matcher: str
+    groups: Mapping[str, str]
+    ns: float
+    rejected: tuple[Priced, ...]
+    indexes: Mapping[str, Mapping[str, tuple[Priced, ...]]]
 
-    @property
-    def matcher(self) -> Priced:
-        return self.matchers[0]
+
+_Mix = tuple[str, dict[str, str], float]
+"""A matcher, the other matchers of groups, what it costs."""
 
 
 def search(workload: Workload, options: Options, units: Units) -> Found:
     """The cheapest plan among those that the options leave open."""
-    forced_index = options.rank_index
-    indexes = {
-        slot.name: _with_first(
-            _indexes(slot, units), forced_index.get(slot.name) or forced_index.get(_plain(slot.name))
-        )
-        for slot in workload.slots
-    }
-    index_of = {name: priced[0].name for name, priced in indexes.items()}
-    priced = [Priced(name, cost(costs.matcher(name, workload, index_of), units)) for name in MATCHERS]
-    priced.sort(key=lambda matcher: matcher.ns)
+    indexes = {name: _indexes(name, workload, options, units) for name in WITH_INDEX}
+    prices = _Prices(workload, indexes, units)
+    alone = sorted((Priced(name, prices.alone(name)) for name in MATCHERS), key=lambda priced: priced.ns)
     forced = options.matcher
-    if forced is None and forced_index:
-        forced = next(matcher.name for matcher in priced if matcher.name in WITH_INDEX)
+    if forced is None and options.rank_index:
+        able = ("access",) if options.group_matcher else WITH_INDEX
+        forced = next(matcher.name for matcher in alone if matcher.name in able)
     elif forced is None and options.max_cap is not None:
         forced = "betree"
-    if forced is not None and forced not in MATCHERS:  # a form of one
-        base = forced.partition(":")[0]
-        priced.insert(0, Priced(forced, next(matcher.ns for matcher in priced if matcher.name == base)))
-    ordered = _with_first(priced, forced)
-    return Found(ordered, indexes if ordered[0].name in WITH_INDEX else {})
+    best: _Mix = (forced, {}, prices.alone(forced.partition(":")[0])) if forced else (alone[0].name, {}, alone[0].ns)
+    rejected = [one for one in alone if one.name != best[0]]
+    if options.group_matcher:
+        best, rejected = prices.mixed(forced, options.group_matcher), alone
+    elif forced is None:
+        mix = prices.mixed(None, {})
+        if mix[-1] < WORTH_MIXING * best[-1]:
+            best, rejected = mix, alone
+        elif mix[1]:
+            rejected.append(Priced(" + ".join(dict.fromkeys((mix[0], *mix[1].values()))), mix[-1]))
+            rejected.sort(key=lambda priced: priced.ns)
+    matcher, groups, ns = best
+    used = {matcher, *groups.values()}
+    return Found(matcher, groups, ns, tuple(rejected), {name: of for name, of in indexes.items() if name in used})
+
+
+class _Prices:
+    """What matchers cost, of the whole and of groups."""
+
+    def __init__(
+        self, workload: Workload, indexes: Mapping[str, Mapping[str, tuple[Priced, ...]]], units: Units
+    ) -> None:
+        self._workload, self._units = workload, units
+        self._index_of = {
+            matcher: {attribute: priced[0].name for attribute, priced in of.items()} for matcher, of in indexes.items()
+        }
+        self._fixed = {name: self._of(name, together((), workload)) for name in MIXED}
+        self._names = [group.attribute for group in workload.groups]
+        self._own = np.array(
+            [[self._of(name, group) - self._fixed[name] for group in workload.groups] for name in MIXED]
+        )
+
+    def _of(self, name: str, workload: Workload) -> float:
+        return cost(costs.matcher(name, workload, self._index_of.get(name, {})), self._units)
+
+    def alone(self, name: str) -> float:
+        """Of one matcher for all entries."""
+        return self._of(name, self._workload)
+
+    def mixed(self, forced: str | None, group_matcher: Mapping[str, str]) -> _Mix:
+        """The cheapest plan in which these groups have these matchers, and the others, where it is named, `forced`."""
+        given = {name: group_matcher[_plain(name)] for name in self._names if _plain(name) in group_matcher}
+        choices = [(forced,)] if forced else [of for n in range(1, len(MIXED) + 1) for of in combinations(MIXED, n)]
+        return min((self._best_of(among, given) for among in choices), key=lambda mix: mix[-1])
+
+    def _best_of(self, among: Sequence[str], given: Mapping[str, str]) -> _Mix:
+        cheapest = self._own[[MIXED.index(name) for name in among]].argmin(axis=0).tolist()
+        chosen = [given.get(group, among[place]) for group, place in zip(self._names, cheapest, strict=True)]
+        n_entries = dict.fromkeys(among, 0)
+        for group, name in zip(self._workload.groups, chosen, strict=True):
+            if group.attribute not in given:
+                n_entries[name] += group.n_entries
+        matcher = max(among, key=n_entries.__getitem__)
+        groups = {group: name for group, name in zip(self._names, chosen, strict=True) if name != matcher}
+        used = {matcher, *groups.values()}
+        ns = cost(costs.another(len(used)), self._units) + sum(self._fixed[name] for name in sorted(used))
+        ns += sum(self._own[MIXED.index(name), place] for place, name in enumerate(chosen))
+        return matcher, groups, float(ns)
 
 
 def _plain(name: str) -> str:
     return name.replace("`", "")
 
 
+def _indexes(matcher: str, workload: Workload, options: Options, units: Units) -> dict[str, tuple[Priced, ...]]:
+    """By attribute that the matcher has an index of, what each index costs for a document."""
+    forced = options.rank_index
+    found = {}
+    asked = costs.share_asked(workload) if matcher == "access" else 1.0
+    for slot in workload.slots:
+        if matcher == "access" and not slot.n_access:
+            continue
+        load, times = (slot.access if matcher == "access" else slot.whole), slot.presence * asked
+        priced = sorted(_priced(load, times, units), key=lambda index: index.ns)
+        found[slot.name] = _with_first(priced, forced.get(slot.name) or forced.get(_plain(slot.name)))
+    return found
+
+
+def _priced(load: IndexLoad, times: float, units: Units) -> list[Priced]:
+    return [Priced(name, cost(costs.index(name, load), units) * times) for name in INDEXES]
+
+
 def _with_first(priced: list[Priced], name: str | None) -> tuple[Priced, ...]:
-    if name is None:
-        return tuple(priced)
     chosen = [one for one in priced if one.name == name]
     return (*chosen, *(one for one in priced if one.name != name))
-
-
-def _indexes(slot: SlotLoad, units: Units) -> list[Priced]:
-    priced = [Priced(name, cost(costs.index(name, slot, 1.0), units)) for name in INDEXES]
-    return sorted(priced, key=lambda index: index.ns)

@@ -6,7 +6,7 @@ In: an executor, documents. Out: for one document, on average, rows and nanoseco
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """`operators`: by name ("encode", "matcher", "check", "match") the mean rows and ns of one document; `indexes`: the
-    same of the index of each attribute, by the slot's name, where the matcher has some."""
+    """`operators`: by name ("encode", that of a matcher, "check", "match") the mean rows and ns of one document;
+    `indexes`: the same of the index of each attribute, by the slot's name, where a matcher has some."""
 
     n_documents: int
     operators: Mapping[str, tuple[float, float]]
@@ -33,7 +33,8 @@ def analyze(executor: Executor, documents: Sequence[Document], store: DocumentSt
     Raises:
         DocumentError: as `Executor.match`.
     """
-    rows = dict.fromkeys(("encode", "matcher", "match"), 0)
+    matchers = executor.matchers
+    rows = dict.fromkeys(("encode", "match", *matchers), 0)
     ns = dict.fromkeys(rows, 0)
     clock = time.perf_counter_ns
     for document in documents[:_WARM_UP]:
@@ -41,31 +42,32 @@ def analyze(executor: Executor, documents: Sequence[Document], store: DocumentSt
     for document in documents:
         start = clock()
         slots, ranks, n_slots = executor.encode(document)
-        encoded = clock()
-        profiles, entries = executor.matcher.match(slots, ranks, n_slots)
-        found = clock()
-        matched = executor.match(document, store)
-        end = clock()
+        last = clock()
         rows["encode"] += n_slots
-        rows["matcher"] += len(profiles) + len(entries)
+        ns["encode"] += last - start
+        for name, matcher in matchers.items():
+            profiles, entries = matcher.match(slots, ranks, n_slots)
+            found = clock()
+            rows[name] += len(profiles) + len(entries)
+            ns[name] += found - last
+            last = found
+        matched = executor.match(document, store)
+        ns["match"] += clock() - last
         rows["match"] += len(matched)
-        ns["encode"] += encoded - start
-        ns["matcher"] += found - encoded
-        ns["match"] += end - found
     n = max(len(documents), 1)
-    seen: dict[str, tuple[float, float]] = {name: (rows[name] / n, ns[name] / n) for name in ("encode", "matcher")}
-    rest = max(ns["match"] - ns["encode"] - ns["matcher"], 0) / n
-    seen["check"] = seen["joins"] = rows["match"] / n, rest
-    seen["match"] = rows["match"] / n, ns["match"] / n
+    seen: dict[str, tuple[float, float]] = {name: (rows[name] / n, ns[name] / n) for name in rows}
+    rest = ns["match"] - ns["encode"] - sum(ns[name] for name in matchers)
+    seen["check"] = seen["joins"] = rows["match"] / n, max(rest, 0) / n
     return Seen(len(documents), seen, _probed(executor, documents))
 
 
 def _probed(executor: Executor, documents: Sequence[Document]) -> dict[str, tuple[float, float]]:
     """What each index gives and takes, asked alone."""
-    find = getattr(getattr(executor.matcher, "finder", None), "probes", None)
-    if find is None:
-        return {}
-    probes = find()
+    probes: dict[int, Callable[[int], int]] = {}
+    for matcher in executor.matchers.values():
+        find = getattr(getattr(matcher, "finder", None), "probes", None)
+        if find is not None:
+            probes |= find()
     rows, ns = dict.fromkeys(probes, 0), dict.fromkeys(probes, 0)
     for document in documents:
         slots, ranks, n = executor.encode(document)

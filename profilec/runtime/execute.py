@@ -27,7 +27,8 @@ from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.joins.new import NewDocuments
 from profilec.runtime.joins.order import ALONE, IN_BATCH, JOIN_FIRST, PhaseOrder
 from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
-from profilec.runtime.matchers.by_name import MATCHERS, Matcher, Nothing
+from profilec.runtime.matchers.by_name import Matcher, Nothing, matcher_of
+from profilec.runtime.matchers.mixed import MixedMatcher
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
@@ -51,36 +52,35 @@ class Executor:
         phase_order: str | None = None,
         *,
         prefilter: bool = True,
+        groups: Mapping[str, str] | None = None,
         index_of: Mapping[str, str] | None = None,
         pattern_index: Mapping[str, str] | None = None,
     ) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
         `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less. `prefilter`: pass over
-        entries that cannot match, as the earlier documents are. `index_of`: names of indexes by attribute, where the
+        entries that cannot match, as the earlier documents are. `groups`: matchers of the entries that one attribute
+        gives access to, by attribute, "" for none. `index_of`: names of indexes by attribute, where the
         matcher has some. `pattern_index`: names of pattern indexes by attribute; the default where there is none.
 
         Raises ValueError where there is no such matcher.
         """
-        make = MATCHERS.get(matcher.partition(":")[0])
-        if make is None:
-            raise ValueError(f"no matcher {matcher!r}; there are {', '.join(MATCHERS)}")
         self.image = image
-        index_of = index_of or {}
-        self._matcher: Matcher = make(image, False, index_of)
+        self._name = matcher
+        self._matcher = matcher_of(image, matcher, groups=groups, index_of=index_of)
         self._encoder = encoder_of(image, pattern_index)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image, with_prefilter=prefilter)
         self._joined: Matcher | None = None
         """What finds the entries that ask joins alone; None where there are none."""
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
-            self._joined = make(image, True, index_of)
+            self._joined = matcher_of(image, matcher, joined=True, index_of=index_of)
             if self._decider.joins.literals.alone.all():
                 self._matcher = Nothing()
             literals = self._decider.joins.literals
             sizes = len(self._decider.joins.table.rows), len(literals.used), int(literals.alone.sum())
             self._order = PhaseOrder(phase_order, ALONE, *sizes)
             self._order_in_batch = PhaseOrder(phase_order, IN_BATCH, *sizes)
-        self._has_tree = matcher.startswith("betree")
+        self._has_tree = matcher.startswith("betree") and not groups
         self._profiles_of = image.entry_profile_off.data, image.entry_profiles.data
         self._has_one_each = bool((np.diff(image.entry_profile_off) == 1).all())
         """Whether each entry is of one profile."""
@@ -97,6 +97,11 @@ class Executor:
     def matcher(self) -> Matcher:
         """What finds the entries that do not ask joins alone."""
         return self._matcher
+
+    @property
+    def matchers(self) -> Mapping[str, Matcher]:
+        """By name those that take part in that."""
+        return self._matcher.parts if isinstance(self._matcher, MixedMatcher) else {self._name: self._matcher}
 
     @property
     def overlap(self) -> Overlap:
@@ -124,7 +129,7 @@ class Executor:
             if self._joined is not None and answers is not None and earlier is not None:
                 found = self._both_phases(self._joined, decision, answers, (slots, ranks, n_slots), earlier)
                 entries = np.concatenate((entries, found))
-        return self._with(profiles, entries)
+        return self.all_profiles(profiles, entries)
 
     def _both_phases(
         self, joined: Matcher, decision: Decision, answers: JoinAnswers, document: SparseDocument, store: DocumentStore
@@ -343,7 +348,7 @@ class Executor:
         np.cumsum(np.bincount(documents, minlength=len(off) - 1), out=merged[1:])
         return merged, more.astype(np.int32)
 
-    def _with(self, profiles: Int32, entries: Int32) -> Int32:
+    def all_profiles(self, profiles: Int32, entries: Int32) -> Int32:
         """The profiles, and those of the entries."""
         if not len(entries):
             return profiles

@@ -23,11 +23,13 @@ from tables import arrow_table, pandas_frame
 
 import profilec
 from profilec.grammar.parse import parse_condition
+from profilec.planner.costs import MIXED
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, WITH_INDEX
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Image
+from profilec.runtime.matchers.groups import NO_GROUP, group_of
 from profilec.runtime.matchers.scan import ScanMatcher
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -36,7 +38,7 @@ from baselines.gryphon_equality import are_equalities
 from baselines.matchers import MATCHERS as BASELINES
 from baselines.rank_tests import rank_tests
 
-MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex")
+MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex", "mixed")
 CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
 WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
@@ -135,6 +137,8 @@ def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[
 def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
     """Asks one matcher; the image that it was asked of."""
     options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
+    if matcher == "mixed":
+        options["matcher"] = {"*": MIXED[case.style % len(MIXED)]}
     if case.style % 3:
         options["phase_order"] = ("constant_first", "join_first")[case.style % 3 - 1]
     max_cap = CAPACITIES[case.style // 5 % len(CAPACITIES)]
@@ -142,6 +146,10 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
         options["max_cap"] = max_cap
         matcher = f"{matcher} of {max_cap}"
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
+    if matcher == "mixed":
+        options["matcher"] |= _group_matchers(profiles, case.style)
+        profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
+        matcher = f"mixed, {options['matcher']}"
     forced = _rank_index(profiles, case.style) | _pattern_index(profiles, case.style)
     if forced:
         options["index"] = forced
@@ -188,9 +196,16 @@ def _check_baseline(case: Case, image: Image) -> None:
             raise AssertionError(f"baseline {name}: {found}, not {expected}, for {document}")
 
 
+def _group_matchers(profiles: profilec.ProfileSet, style: int) -> dict[str, str]:
+    """A matcher for the entries of each attribute or expression that gives access to some."""
+    image = profiles._image
+    names = {image.slots[slot].name: None for slot in group_of(image).tolist() if slot != NO_GROUP}
+    return {name: MIXED[(style // 5 + place) % len(MIXED)] for place, name in enumerate(names)}
+
+
 def _rank_index(profiles: profilec.ProfileSet, style: int) -> dict[str, str]:
     """Where the matcher has indexes, one for each attribute or expression: the first as drawn, then the others."""
-    if profiles.plan.matcher not in WITH_INDEX:
+    if not {profiles.plan.matcher, *dict(profiles.plan.groups).values()} & set(WITH_INDEX):
         return {}
     names = [slot.name for slot in profiles._image.slots]
     return {name: INDEXES[(style + place) % len(INDEXES)] for place, name in enumerate(names)}

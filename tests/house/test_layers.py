@@ -31,6 +31,7 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
         "profilec.runtime.joins.table",
         "profilec.runtime.kernels",
         "profilec.runtime.matchers.betree.tree",
+        "profilec.runtime.matchers.groups",
         "profilec.runtime.store.documents",
     )
     for path in (ROOT / "profilec" / "planner").rglob("*.py"):

@@ -7,6 +7,10 @@ import random
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
@@ -16,15 +20,29 @@ import pytest
 import profilec
 from profilec.planner import costs, drawing
 from profilec.planner.calibration import default_units
-from profilec.planner.costs import MATCHERS, cost
+from profilec.planner.costs import MATCHERS, MIXED, cost
 from profilec.planner.least_squares import unit_costs
-from profilec.planner.lower.workload import SlotLoad, Workload
+from profilec.planner.lower.workload import IndexLoad, SlotLoad, Workload, together
 from profilec.planner.options import INDEXES, Options
 from profilec.planner.plan import Operator, Plan
-from profilec.planner.search import search
+from profilec.planner.search import WORTH_MIXING, search
 
-SLOT = SlotLoad("price", 1.0, 1_000, 1_000, 1_000, 2_001, 1.0, 1_000, 1.0)
-WORKLOAD = Workload(1_000, 2_000, 2_000, 0, 0, 2.0, 20.0, 5.0, 8.0, 2.0, 1.0, 0.0, (SLOT, SLOT._replace(name="brand")))
+LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
+NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+
+
+def group(name: str, seed: float = 0.0) -> Workload:
+    """What an attribute gives access to."""
+    rng = random.Random(f"{name} {seed}")
+    slot = SlotLoad(name, 1.0, 1_000, LOAD, 500, 2.5, LOAD._replace(n_intervals=500))
+    found = 1.0 + 100 * seed * rng.random()
+    sizes = {"n_entries": rng.randrange(1, 1_000), "n_tests": 1_000, "n_intervals": 1_000.0, "held": 4 * found}
+    sizes |= {"found": found, "looked_at": 2 * found, "partitioned": found / 2, "rows": found * rng.random()}
+    return NOTHING._replace(**sizes, slots=(slot,))
+
+
+def workload(seed: float, n_groups: int = 2) -> Workload:
+    return together([group(name, seed) for name in ["price", "brand", "shop", "city"][:n_groups]], NOTHING)
 
 
 def profiles(n: int = 500) -> dict[str, str]:
@@ -40,17 +58,54 @@ def documents(n: int = 300) -> list[dict[str, Any]]:
 def test_the_search_finds_the_cheapest_plan(seed: int) -> None:
     """Against all matchers and all choices of indexes, whatever the units are."""
     rng = random.Random(seed)
-    units = {name: rng.random() * 1_000 for name in default_units()}
-    found = search(WORKLOAD, Options(), units)
-    index_of = {name: priced[0].name for name, priced in found.indexes.items()}
-    assert found.matcher.ns == pytest.approx(cost(costs.matcher(found.matcher.name, WORKLOAD, index_of), units))
+    units = {name: rng.random() * 1_000 for name in default_units()} | {"mix_matcher": 1e9}
+    load = workload(1.0)
+    found = search(load, Options(), units)
+    index_of = {name: priced[0].name for name, priced in found.indexes.get(found.matcher, {}).items()}
+    assert not found.groups
+    assert found.ns == pytest.approx(cost(costs.matcher(found.matcher, load, index_of), units))
     for name in MATCHERS:
         for one in INDEXES if name in ("access", "bitmap") else ("interval",):
             for other in INDEXES if name in ("access", "bitmap") else ("interval",):
-                sizes = costs.matcher(name, WORKLOAD, {"price": one, "brand": other})
-                assert cost(sizes, units) >= found.matcher.ns * (1 - 1e-9)
-    assert {priced.name for priced in found.matchers} == set(MATCHERS)
-    assert list(found.matchers) == sorted(found.matchers, key=lambda priced: priced.ns)
+                sizes = costs.matcher(name, load, {"price": one, "brand": other})
+                assert cost(sizes, units) >= found.ns * (1 - 1e-9)
+    assert {priced.name for priced in found.rejected} >= set(MATCHERS) - {found.matcher}
+    assert list(found.rejected) == sorted(found.rejected, key=lambda priced: priced.ns)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_search_mixes_matchers_where_that_is_cheaper(seed: int) -> None:
+    """Against every choice of a matcher for each of four groups."""
+    rng = random.Random(seed)
+    units = {name: rng.random() * 100 ** rng.randrange(3) for name in default_units()}
+    load = workload(float(seed % 5), 4)
+    found = search(load, Options(), units)
+    by_access = search(load, Options(matcher="access"), units)
+    index_of = {name: priced[0].name for name, priced in by_access.indexes["access"].items()}
+
+    def of(names: tuple[str, ...]) -> float:
+        total = cost(costs.another(len(set(names))), units)
+        for name in set(names):
+            own = [one for one, chosen in zip(load.groups, names, strict=True) if chosen == name]
+            total += cost(costs.matcher(name, together(own, load), index_of), units)
+        return total
+
+    least = min(map(of, product(MIXED, repeat=4)))
+    best_alone = min(
+        [*(of((name,) * 4) for name in MIXED), *(one.ns for one in found.rejected if one.name == "bitmap")]
+    )
+    chosen = tuple(found.groups.get(one.attribute, found.matcher) for one in load.groups)
+    if found.groups:
+        assert of(chosen) == pytest.approx(found.ns) == pytest.approx(least)
+        assert least < WORTH_MIXING * best_alone
+    else:
+        assert least >= WORTH_MIXING * found.ns * (1 - 1e-9)
+
+
+def test_what_access_keeps_is_what_the_cost_model_says() -> None:
+    from profilec.runtime.matchers import access
+
+    assert (costs.KEPT, costs.OF_A_RANK) == (access._KEPT, access._OF_A_RANK)
 
 
 @pytest.mark.parametrize("name", MATCHERS)
@@ -63,6 +118,53 @@ def test_what_is_forced_is_taken(name: str) -> None:
     assert compiled.match({"brand": "b3", "price": 40}) == profilec.compile(profiles()).match(
         {"brand": "b3", "price": 40}
     )
+
+
+@pytest.mark.parametrize("others", [None, *MIXED])
+def test_matchers_of_groups_that_are_forced_are_taken(others: str | None) -> None:
+    """The answer is that of a scan, for one document and many, counted or listed, saved and loaded."""
+    conditions = profiles() | {f"or{i}": f"brand = 'b{i}' OR price > {590 + i}" for i in range(9)}
+    conditions |= {"x": "NOT (brand = 'b3')", "like": "brand LIKE '%3' AND price < 300", "all": "TRUE"}
+    matcher = {"price": "counting", "brand": "access"} | ({"*": others} if others else {})
+    compiled = profilec.compile(conditions, options={"matcher": matcher}, statistics=documents())
+    groups = dict(compiled.plan.groups) | {"*": compiled.plan.matcher}
+    assert groups.get("price", groups["*"]) == "counting"
+    assert groups.get("brand", groups["*"]) == "access"
+    assert groups.get("", groups["*"]) == (others or groups.get("", groups["*"]))
+    plain = profilec.compile(conditions, options={"matcher": "scan"})
+    stream = BytesIO()
+    compiled.save(stream)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "set.prfi"
+        path.write_bytes(stream.getvalue())
+        profilec.verify(path)
+        for one in (compiled, profilec.load(path)):
+            asked = documents(80)
+            assert [one.match(document) for document in asked] == [plain.match(document) for document in asked]
+            assert [one.count(document) for document in asked] == [plain.count(document) for document in asked]
+            assert list(one.match_batch(asked)) == [plain.match(document) for document in asked]
+            one.replan(asked)
+            assert list(one.match_batch(asked)) == [plain.match(document) for document in asked]
+    seen = json.loads(compiled.explain(format="json", analyze=documents(20)))["operators"]
+    assert all("rows_seen" in operator for operator in seen)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"matcher": {"price": "bitmap"}}, "the matcher bitmap finds all entries or none: name it for all"),
+        ({"matcher": {"price": "access", "*": "betree:list"}}, "the matcher betree:list finds all entries or none"),
+        (
+            {"matcher": {"prise": "access"}},
+            "matcher forces 'access' on 'prise', an attribute that no profile uses; did",
+        ),
+        ({"matcher": {"price": "acces"}}, "no matcher 'acces'; did you mean 'access'?"),
+        ({"matcher": {"price": "scan"}, "index": {"price": "hash"}}, "the matcher scan uses no index"),
+    ],
+)
+def test_groups_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        profilec.compile(profiles(), options=options)
 
 
 @pytest.mark.parametrize("name", INDEXES)

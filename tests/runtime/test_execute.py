@@ -15,7 +15,7 @@ import profilec.runtime.encode as encode_module
 import profilec.runtime.indexes.interval as interval_module
 from profilec.planner.lower import with_tree
 from profilec.runtime.batch import MatchBatch
-from profilec.runtime.execute import MATCHERS, Executor
+from profilec.runtime.execute import Executor
 from profilec.runtime.image import (
     OP_JOIN,
     OP_JOIN_NOT,
@@ -28,6 +28,7 @@ from profilec.runtime.image import (
     WANT_NOT_TRUE,
     WANT_TRUE,
 )
+from profilec.runtime.matchers.by_name import MATCHERS
 from profilec.runtime.program import JoinTerm, run
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import DocumentError

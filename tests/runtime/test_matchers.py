@@ -12,7 +12,7 @@ from profilec.runtime.indexes.by_name import INDEXES
 from profilec.runtime.matchers import access as access_module
 from profilec.runtime.matchers import candidates as candidates_module
 from profilec.runtime.matchers.access import AccessFinder
-from profilec.runtime.matchers.by_name import MATCHERS
+from profilec.runtime.matchers.by_name import MATCHERS, matcher_of
 from profilec.runtime.matchers.canonical_nodes import canonical_nodes
 from profilec.runtime.matchers.counters import EPOCH
 from profilec.runtime.matchers.counting import CountingFinder
@@ -224,7 +224,7 @@ def test_access_by_every_index(index):
     chosen = dict.fromkeys(ATTRIBUTES, index)
     expect_as_scan(conditions(rng, 400), documents(rng, 20), "access", index=chosen)
     profiles = profilec.compile(conditions(rng, 400), options={"matcher": "access", "index": chosen})
-    matcher = MATCHERS["access"](profiles._image, False, chosen)
+    matcher = matcher_of(profiles._image, "access", index_of=chosen)
     made = INDEXES[index]
     expected = made.func if isinstance(made, partial) else made
     assert {type(one) for one in matcher._finder._indexes.values()} == {expected}

@@ -27,9 +27,14 @@ __all__ = ["ImageBuilder", "TooComplexError", "with_tree"]
 
 
 def with_tree(
-    image: Image, max_cap: int | None = None, leaves: str = "any", presence: NDArray[np.float64] | None = None
+    image: Image,
+    max_cap: int | None = None,
+    leaves: str = "any",
+    presence: NDArray[np.float64] | None = None,
+    own: NDArray[np.bool_] | None = None,
 ) -> Image:
-    """The image with its trees; arguments as in `betree.bulk_load`. (Its kernels are loaded only now.)"""
+    """The image with its trees; arguments as in `betree.bulk_load`. (Its kernels are loaded only now.) `own`: the
+    entries that the tree is to have, of those that do not ask joins alone; None for all."""
     from profilec.planner.lower.betree import bulk_load
 
     def tree_of(entries: NDArray[np.bool_] | None) -> Tree:
@@ -37,5 +42,5 @@ def with_tree(
 
     joined = asks_joins_alone(image)
     if not joined.any():
-        return replace(image, tree=tree_of(None), join_tree=None)
-    return replace(image, tree=tree_of(~joined), join_tree=tree_of(joined))
+        return replace(image, tree=tree_of(own), join_tree=None)
+    return replace(image, tree=tree_of(~joined if own is None else own & ~joined), join_tree=tree_of(joined))

@@ -1,100 +1,116 @@
 """What matching a document is expected to come to: the sizes that cost formulas are made of.
 
-In: an image, what is expected of each test, and a sample of documents in rank space, or none. Out: a `Workload`.
+In: an image, what is expected of each test, and a sample of documents in rank space, or none. Out: a `Workload`, of the
+whole and of each group of entries: those that one attribute gives access to.
 
 How many entries have their first test hold is the sum of its shares over all entries. What is left of them after one
-more test, two more, or all, is seen in some entries and sampled documents, together, for attributes depend on one
-another; without documents, tests are taken as independent.
+more test, two more, or all, is seen in some entries of each group (`prefixes`).
 
-PERF: at most MOST_ENTRIES entries and MOST_DOCUMENTS documents are looked at, evenly spread, whatever there are: two
-seconds are all that planning a million profiles may take.
+PERF: at most MOST_ENTRIES entries are looked at, evenly spread, whatever there are: two seconds are all that planning a
+million profiles may take.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.planner.lower.expected import Expected, Floats
+from profilec.planner.lower.prefixes import Prefixes, prefixes
 from profilec.runtime.element_terms import bits_told
-from profilec.runtime.image import BIT_PATTERN, WANT_TRUE, Image, Int32, gather
+from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.joins.literals import asks_joins_alone
+from profilec.runtime.matchers.groups import NO_GROUP, group_of
 from profilec.runtime.sampled import Sampled
 
 MOST_ENTRIES = 2_000
-MOST_DOCUMENTS = 400
+ENOUGH = 20
+"""Entries of a group that have to be looked at before it counts what they tell, and not what all entries do."""
 
 
-class SlotLoad(NamedTuple):
-    """One attribute or expression. `presence`: the share of documents that have it. `n_entries` have a test on it, of
-    `n_intervals` intervals, `n_points` of which are one constant; they cut it into `n_cells` elementary intervals. A
-    value satisfies `n_held` of the tests. The slot gives access to `n_access` entries, of which a document finds
-    `n_found`."""
+DENSE = 1 / 64
 
-    name: str
-    presence: float
-    n_entries: int
+
+class IndexLoad(NamedTuple):
+    """An index of one attribute: `n_intervals` are filed in it, `n_points` of which are one constant, over `n_cells`
+    elementary intervals; a value is in `n_held` of them."""
+
     n_intervals: int
     n_points: int
     n_cells: int
     n_held: float
+
+
+class SlotLoad(NamedTuple):
+    """One attribute or expression. `presence`: the share of documents that have it. `n_entries` have a test on it,
+    which `whole` files. It gives access to `n_access` entries, of which a document finds `n_found`; `access` files the
+    tests that find them, each once."""
+
+    name: str
+    presence: float
+    n_entries: int
+    whole: IndexLoad
     n_access: int
     n_found: float
+    access: IndexLoad
 
 
 class Workload(NamedTuple):
     """For one document, as expected:
 
-    `present`: attributes that profiles ask for; `held`: tests that hold, over all entries; `found`: entries whose
-    access predicate holds, and those without one (`n_unselective`); `looked_at`: tests of these that are looked at
-    until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose tests hold;
-    `n_checked`: of these, entries that Python has to look at.
+    `n_intervals`: those of the tests, each test once; `present`: attributes that profiles ask for; `held`: tests that
+    hold, over all entries; `found`: entries whose access predicate holds, and those without one (`n_unselective`);
+    `dense`: of these, entries that a share of DENSE of the documents find, or more; `looked_at`: tests of those found
+    that are looked at until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose
+    tests hold; `n_checked`: of these, entries that Python has to look at. `groups`: the same of the entries that one
+    slot gives access to, which is then the only one of `slots`; last those that none does.
     """
 
     n_entries: int
     n_tests: int
-    n_intervals: int
+    n_intervals: float
     n_unselective: int
     n_sampled: int
     present: float
     held: float
     found: float
+    dense: float
     looked_at: float
     partitioned: float
     rows: float
     n_checked: float
     slots: tuple[SlotLoad, ...]
+    groups: tuple[Workload, ...] = ()
+
+    @property
+    def attribute(self) -> str:
+        """Of a group, the attribute or expression that gives access; "" for none."""
+        return self.slots[0].name if self.slots else ""
 
 
 def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Workload:
     """What the image's entries, but for those that ask joins alone, come to for a document."""
-    own = ~asks_joins_alone(image)
-    entries = np.flatnonzero(own).astype(np.int32)
+    entries = np.flatnonzero(~asks_joins_alone(image)).astype(np.int32)
     shares = np.minimum(expected.shares, 1.0)
-    tests, _ = gather(image.entry_off, image.entry_tests, entries)
-    access = image.entry_access[entries]
-    has_access = access >= 0
-    found = found_by(image, expected)
-    prefixes = _prefixes(image, entries, shares, sampled)
-    is_rank = tests < image.n_tests
-    rows = found * prefixes.all
-    return Workload(
-        n_entries=len(entries),
-        n_tests=len(tests),
-        n_intervals=len(image.test_low),
-        n_unselective=int(np.count_nonzero(~has_access)),
-        n_sampled=expected.n_sampled,
-        present=float(expected.presence[: len(image.slots)].sum()),
-        held=float(shares[tests[is_rank]].sum()),
-        found=found,
-        looked_at=found * prefixes.looked_at,
-        partitioned=found * prefixes.two,
-        rows=rows,
-        n_checked=rows * float(_is_checked(image)[entries].mean()) if len(entries) else 0.0,
-        slots=tuple(_slots(image, tests[is_rank], access[has_access], expected, shares)),
-    )
+    slots = dict(_slots(image, entries, expected, shares))
+    present = float(expected.presence[: len(image.slots)].sum())
+    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+    groups = list(_groups(image, entries, shares, sampled, slots, nothing))
+    return together(groups, nothing)._replace(slots=tuple(slots.values()))
+
+
+def together(groups: Sequence[Workload], nothing: Workload) -> Workload:
+    """The entries of some groups as one workload, in which slots are those that give access. `nothing`: one of the same
+    documents."""
+    sizes = {name: sum(getattr(group, name) for group in groups) for name in _SUMS}
+    slots = tuple(slot for group in groups for slot in group.slots)
+    return nothing._replace(**sizes, slots=slots, groups=tuple(groups))
+
+
+_SUMS = tuple(name for name in Workload._fields if name not in ("n_sampled", "present", "slots", "groups"))
 
 
 def found_by(image: Image, expected: Expected) -> float:
@@ -102,6 +118,69 @@ def found_by(image: Image, expected: Expected) -> float:
     access = image.entry_access[~asks_joins_alone(image)]
     shares = np.minimum(expected.shares[access[access >= 0]], 1.0)
     return float(shares.sum()) + int(np.count_nonzero(access < 0))
+
+
+def _groups(
+    image: Image,
+    entries: Int32,
+    shares: Floats,
+    sampled: Sampled | None,
+    slots: dict[int, SlotLoad],
+    nothing: Workload,
+) -> Iterator[Workload]:
+    of_entry = group_of(image)[entries]
+    numbers, group = np.unique(np.where(of_entry == NO_GROUP, len(image.slots), of_entry), return_inverse=True)
+
+    def of_groups(weights: NDArray[Any]) -> Floats:
+        return np.bincount(group, weights, len(numbers)).astype(np.float64)
+
+    tests, cut = gather(image.entry_off, image.entry_tests, entries)
+    is_rank = tests < image.n_tests
+    owner = np.repeat(np.arange(len(entries)), np.diff(cut))
+    n_uses = np.bincount(tests, minlength=len(shares))
+    intervals = np.zeros(len(tests))
+    intervals[is_rank] = (np.diff(image.test_off) / np.maximum(n_uses[: image.n_tests], 1))[tests[is_rank]]
+    held = np.bincount(owner[is_rank], shares[tests[is_rank]], len(entries))
+    access = image.entry_access[entries]
+    found = np.where(access < 0, 1.0, shares[access]) if len(shares) else np.ones(len(entries))
+    n_entries, n_found = of_groups(np.ones(len(entries))), of_groups(found)
+    left = _left(image, entries, shares, sampled, group, len(numbers))
+    rows = n_found * left.all
+    columns = {
+        "n_entries": n_entries.astype(np.int64),
+        "n_tests": of_groups(np.diff(cut)).astype(np.int64),
+        "n_intervals": of_groups(np.bincount(owner, intervals, len(entries))),
+        "n_unselective": of_groups(access < 0).astype(np.int64),
+        "held": of_groups(held),
+        "found": n_found,
+        "dense": of_groups(np.where(found >= DENSE, found, 0.0)),
+        "looked_at": n_found * left.looked_at,
+        "partitioned": n_found * left.two,
+        "rows": rows,
+        "n_checked": rows * of_groups(_is_checked(image)[entries]) / np.maximum(n_entries, 1),
+    }
+    for number, *row in zip(numbers.tolist(), *(column.tolist() for column in columns.values()), strict=True):
+        own = (slots[number],) if number in slots else ()
+        yield nothing._replace(**dict(zip(columns, row, strict=True)), slots=own)
+
+
+def _left(
+    image: Image, entries: Int32, shares: Floats, sampled: Sampled | None, group: NDArray[np.intp], n_groups: int
+) -> Prefixes:
+    """Per group, for each entry that is found: as `Prefixes` has it of documents."""
+    step = max(1, len(entries) // MOST_ENTRIES)
+    chosen = slice(step // 2, None, step)
+    seen = prefixes(image, entries[chosen], shares, sampled)
+    number = group[chosen]
+    first = np.bincount(number, seen.first, n_groups)
+    is_known = (np.bincount(number, minlength=n_groups) >= ENOUGH) & (first > 0)
+    of_all = max(float(seen.first.sum()), 1e-300)
+
+    def share(of: Floats) -> Floats:
+        own = np.bincount(number, of, n_groups) / np.maximum(first, 1e-300)
+        return np.where(is_known, own, float(of.sum()) / of_all)
+
+    return Prefixes(np.ones(n_groups), share(seen.looked_at), share(seen.two), share(seen.all))
 
 
 def _is_checked(image: Image) -> NDArray[np.bool_]:
@@ -115,118 +194,46 @@ def _is_checked(image: Image) -> NDArray[np.bool_]:
     return checked
 
 
-class _Prefixes(NamedTuple):
-    """Of an entry that is found: tests looked at; the shares of them whose first two, and all of whose tests hold."""
-
-    looked_at: float
-    two: float
-    all: float
-
-
-def _prefixes(image: Image, entries: Int32, shares: Floats, sampled: Sampled | None) -> _Prefixes:
-    step = max(1, len(entries) // MOST_ENTRIES)
-    holding = None if sampled is None or not sampled.n else _Holding(image, sampled)
-    first = looked_at = two = whole = 0.0
-    for entry in entries[step // 2 :: step].tolist():
-        tests = image.entry_tests[image.entry_off[entry] : image.entry_off[entry + 1]].tolist()
-        held = _held_independently(tests, shares) if holding is None else holding.prefixes(tests)
-        first += held[0] if held else 1.0
-        looked_at += sum(held)
-        two += held[1] if len(held) > 1 else held[0] if held else 1.0
-        whole += held[-1] if held else 1.0
-    if not first:  # none of them was found by any document: no more is known than that they are rare
-        return _prefixes(image, entries, shares, None) if holding is not None else _Prefixes(0.0, 0.0, 0.0)
-    return _Prefixes(looked_at / first, two / first, whole / first)
-
-
-def _held_independently(tests: list[int], shares: Floats) -> list[float]:
-    """The share of documents that satisfy the first test, the first two, …, all."""
-    return np.cumprod(shares[tests]).tolist() if tests else []
+def _slots(image: Image, entries: Int32, expected: Expected, shares: Floats) -> Iterator[tuple[int, SlotLoad]]:
+    """The slots that these entries have rank tests on."""
+    n = len(image.slots)
+    tests, _ = gather(image.entry_off, image.entry_tests, entries)
+    tests = tests[tests < image.n_tests]
+    access = image.entry_access[entries]
+    access = access[(access >= 0) & (access < image.n_tests)]
+    n_entries, n_access = (np.bincount(image.test_slot[of], minlength=n) for of in (tests, access))
+    found = np.bincount(image.test_slot[access], shares[access], n)
+    whole, by_access = (_index_loads(image, of, expected, shares) for of in (tests, np.unique(access)))
+    for slot in np.flatnonzero(n_entries).tolist():
+        yield (
+            slot,
+            SlotLoad(
+                image.slots[slot].name,
+                float(expected.presence[slot]),
+                int(n_entries[slot]),
+                whole[slot],
+                int(n_access[slot]),
+                float(found[slot]),
+                by_access[slot],
+            ),
+        )
 
 
-class _Holding:
-    """Which of some sampled documents satisfy tests."""
-
-    def __init__(self, image: Image, sampled: Sampled) -> None:
-        step = max(1, sampled.n // MOST_DOCUMENTS)
-        documents = np.arange(step // 2, sampled.n, step)
-        self._image = image
-        self._told = bits_told(image)
-        self.n = len(documents)
-        lengths = np.diff(sampled.off)[documents]
-        places = np.repeat(sampled.off[documents] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-        places += np.arange(len(places))
-        slots, self._ranks = sampled.slots[places], sampled.ranks[places]
-        owner = np.repeat(np.arange(self.n), lengths)
-        order = np.argsort(slots, kind="stable")
-        self._owner, self._ranks = owner[order], self._ranks[order]
-        self._off = np.searchsorted(slots[order], np.arange(len(image.n_ranks) + 1))
-        self._known: dict[int, NDArray[np.bool_]] = {}
-
-    def prefixes(self, tests: list[int]) -> list[float]:
-        """As `_held_independently`. PERF: what no document satisfies any more is not looked at."""
-        holds = np.ones(self.n, np.bool_)
-        held: list[float] = []
-        for test in tests:
-            if not held or held[-1]:
-                holds = holds & self._of(test)
-            held.append(float(holds.mean()))
-        return held
-
-    def _of(self, test: int) -> NDArray[np.bool_]:
-        known = self._known.get(test)
-        if known is None:
-            known = self._known[test] = self._found(test)
-        return known
-
-    def _found(self, test: int) -> NDArray[np.bool_]:
-        image = self._image
-        if test >= image.n_tests:
-            bit = test - image.n_tests
-            if not self._told[bit]:
-                return np.ones(self.n, np.bool_)  # it is checked when all else holds
-            source = int(image.bit_source[bit])
-            base = len(image.slots) if image.bit_kind[bit] == BIT_PATTERN else image.first_term_slot
-            matched = self._rank(base + source) > 0
-            return matched if image.bit_want[bit] == WANT_TRUE else ~matched
-        part = slice(image.test_off[test], image.test_off[test + 1])
-        low, high = image.test_low[part], image.test_high[part]
-        if not len(low):
-            return np.zeros(self.n, np.bool_)
-        rank = self._rank(int(image.test_slot[test]))
-        place = np.searchsorted(low, rank, "right") - 1
-        return (place >= 0) & (rank <= high[place])
-
-    def _rank(self, slot: int) -> NDArray[np.int32]:
-        rank = np.zeros(self.n, np.int32)
-        part = slice(self._off[slot], self._off[slot + 1])
-        rank[self._owner[part]] = self._ranks[part]
-        return rank
-
-
-def _slots(image: Image, tests: Int32, access: Int32, expected: Expected, shares: Floats) -> list[SlotLoad]:
-    """The slots that entries have these rank tests on, and these tests as access predicates."""
+def _index_loads(image: Image, tests: Int32, expected: Expected, shares: Floats) -> list[IndexLoad]:
+    """Of each slot, an index of those of these tests that are on it."""
     n = len(image.slots)
     slot = image.test_slot[tests]
-    n_intervals = np.diff(image.test_off)
     points = np.concatenate(([0], np.cumsum(image.test_low == image.test_high)))
-    n_points = points[image.test_off[1:]] - points[image.test_off[:-1]]
-    access = access[access < image.n_tests]
-    n_entries = np.bincount(slot, minlength=n)
+    n_intervals, n_points = np.diff(image.test_off), points[image.test_off[1:]] - points[image.test_off[:-1]]
     intervals, of_one, held = (np.bincount(slot, of[tests], n) for of in (n_intervals, n_points, shares))
-    n_access = np.bincount(image.test_slot[access], minlength=n)
-    found = np.bincount(image.test_slot[access], shares[access], n)
-    return [
-        SlotLoad(
-            name=image.slots[number].name,
-            presence=float(expected.presence[number]),
-            n_entries=int(n_entries[number]),
-            n_intervals=int(intervals[number]),
-            n_points=int(of_one[number]),
-            n_cells=int(image.slots[number].constants.n_ranks),
-            n_held=float(held[number]),
-            n_access=int(n_access[number]),
-            n_found=float(found[number]),
+    of_a_value = held / np.maximum(expected.presence[:n], 1e-9)
+    cells = np.array([of.constants.n_ranks for of in image.slots], np.int64)
+    return list(
+        map(
+            IndexLoad,
+            intervals.astype(np.int64).tolist(),
+            of_one.astype(np.int64).tolist(),
+            np.minimum(cells, 2 * intervals.astype(np.int64) + 1).tolist(),
+            of_a_value.tolist(),
         )
-        for number in np.flatnonzero(n_entries).tolist()
-    ]
+    )

@@ -6,13 +6,19 @@ In: an image. Out: what finds the entries that ask joins alone (`joins.literals`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.image import Image, Int32
 from profilec.runtime.joins.literals import asks_joins_alone
+from profilec.runtime.matchers.betree.tree import Tree
+from profilec.runtime.matchers.groups import entries_of
+from profilec.runtime.matchers.mixed import MixedMatcher
+
+Entries: TypeAlias = NDArray[np.bool_]
+"""Some of an image's entries."""
 
 
 class Matcher(Protocol):
@@ -33,50 +39,49 @@ class Matcher(Protocol):
         ...
 
 
-def _betree(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _betree(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.betree.matcher import BETreeMatcher
 
-    return BETreeMatcher(image, image.join_tree if joined else image.tree)
+    return BETreeMatcher(image, tree)
 
 
-def _access(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _access(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.access import AccessFinder
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
 
-    own = asks_joins_alone(image) == joined
     return SparseCandidateMatcher(AccessFinder(image, own, index_of), np.flatnonzero(own).astype(np.int32))
 
 
-def _counting(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _counting(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
     from profilec.runtime.matchers.counting import CountingFinder
     from profilec.runtime.matchers.rank_tests import rank_tests
 
-    tests = rank_tests(image, asks_joins_alone(image) == joined)
+    tests = rank_tests(image, own)
     return SparseCandidateMatcher(CountingFinder(tests), tests.entries)
 
 
-def _opindex(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _opindex(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
     from profilec.runtime.matchers.opindex.match import OpIndexFinder
     from profilec.runtime.matchers.rank_tests import rank_tests
 
-    tests = rank_tests(image, asks_joins_alone(image) == joined)
+    tests = rank_tests(image, own)
     return SparseCandidateMatcher(OpIndexFinder(tests), tests.entries)
 
 
-def _bitmap(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _bitmap(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
     from profilec.runtime.matchers.candidates import CandidateMatcher
 
-    return CandidateMatcher(image, BitmapMatcher(image, index_of), asks_joins_alone(image) == joined)
+    return CandidateMatcher(image, BitmapMatcher(image, index_of), own)
 
 
-def _scan(image: Image, joined: bool, index_of: Mapping[str, str]) -> Matcher:
+def _scan(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
     from profilec.runtime.matchers.candidates import CandidateMatcher
     from profilec.runtime.matchers.scan import ScanMatcher
 
-    return CandidateMatcher(image, ScanMatcher(image), asks_joins_alone(image) == joined)
+    return CandidateMatcher(image, ScanMatcher(image, own), np.ones(len(own), np.bool_))
 
 
 class Nothing:
@@ -97,7 +102,7 @@ class Nothing:
 
 _NONE = np.zeros(0, np.int32)
 
-MATCHERS: dict[str, Callable[[Image, bool, Mapping[str, str]], Matcher]] = {
+MATCHERS: dict[str, Callable[[Image, Entries, Tree | None, Mapping[str, str]], Matcher]] = {
     "access": _access,
     "betree": _betree,
     "bitmap": _bitmap,
@@ -105,5 +110,35 @@ MATCHERS: dict[str, Callable[[Image, bool, Mapping[str, str]], Matcher]] = {
     "opindex": _opindex,
     "scan": _scan,
 }
-"""What finds the entries of an image that ask joins alone, or the others; `index_of`: the attribute indexes that are
+"""What finds some entries of an image, of which a tree may have been made; `index_of`: the attribute indexes that are
 asked for, by attribute."""
+
+
+def matcher_of(
+    image: Image,
+    name: str,
+    *,
+    joined: bool = False,
+    groups: Mapping[str, str] | None = None,
+    index_of: Mapping[str, str] | None = None,
+) -> Matcher:
+    """What finds the entries that do not ask joins alone, or those that do (`joined`); of the former those of `groups`,
+    by the attribute that gives access to them, with matchers of their own.
+
+    Raises ValueError where there is no such matcher.
+    """
+    own, tree = asks_joins_alone(image) == joined, image.join_tree if joined else image.tree
+    if joined or not groups:
+        return _make(name)(image, own, tree, index_of or {})
+    parts = {}
+    for part, entries in entries_of(image, name, groups).items():
+        if (own & entries).any():
+            parts[part] = _make(part)(image, own & entries, tree, index_of or {})
+    return MixedMatcher(parts) if parts else Nothing()
+
+
+def _make(name: str) -> Callable[[Image, Entries, Tree | None, Mapping[str, str]], Matcher]:
+    make = MATCHERS.get(name.partition(":")[0])
+    if make is None:
+        raise ValueError(f"no matcher {name!r}; there are {', '.join(MATCHERS)}")
+    return make

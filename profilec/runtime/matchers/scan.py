@@ -9,28 +9,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import Image, Int32, kept_offsets
+from profilec.runtime.image import Image, Int32
+from profilec.runtime.matchers.rank_tests import rank_tests
 
 
 class ScanMatcher:
     """Every test is decided, then every entry counts its tests that fail."""
 
-    __slots__ = ("_entry_off", "_entry_tests", "_high", "_low", "_slot", "_test_off")
+    __slots__ = ("_entries", "_entry_off", "_entry_tests", "_high", "_low", "_slot", "_test_off")
 
-    def __init__(self, image: Image) -> None:
-        is_rank_test = image.entry_tests < image.n_tests
-        self._entry_off = kept_offsets(image.entry_off, is_rank_test)
-        self._entry_tests = image.entry_tests[is_rank_test]
-        self._test_off = image.test_off
-        self._slot = np.repeat(image.test_slot, np.diff(image.test_off))
-        self._low, self._high = image.test_low, image.test_high
+    def __init__(self, image: Image, own: NDArray[np.bool_] | None = None) -> None:
+        """`own`: the entries that it is to find; None for all."""
+        tests = rank_tests(image, np.ones(image.n_entries, np.bool_) if own is None else own)
+        self._entries, self._entry_off, self._entry_tests = tests.entries, tests.off, tests.tests
+        self._test_off = tests.test_off
+        self._slot = np.repeat(tests.slot, np.diff(tests.test_off))
+        self._low, self._high = tests.low, tests.high
 
     def candidates(self, ranks: Int32) -> Int32:
         """The entries all of whose rank tests hold, ascending."""
         rank = ranks[self._slot]
         inside = (self._low <= rank) & (rank <= self._high)
         fails = _count(inside, self._test_off) == 0
-        return np.flatnonzero(_count(fails[self._entry_tests], self._entry_off) == 0).astype(np.int32)
+        found: Int32 = self._entries[_count(fails[self._entry_tests], self._entry_off) == 0]
+        return found
 
 
 def _count(flags: NDArray[np.bool_], offsets: Int32) -> NDArray[np.int32]:
