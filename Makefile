@@ -1,7 +1,7 @@
 # What CONTRIBUTING.md describes, by name. PYTHON is any Python >= 3.11 with the package and its `test` extra.
 PYTHON ?= .venv/bin/python
 
-.PHONY: setup test lint format goldens bench example clean
+.PHONY: setup test lint format goldens bench bench-seeds example clean
 
 setup:            ## a virtual environment with everything that tests and benchmarks need
 	python3 -m venv .venv
@@ -25,6 +25,9 @@ goldens:          ## rewrite the golden files; read the diff before you commit i
 
 bench:            ## tables of tests/benchmarks, CSV and PNG in bench-results/; NAME="match worst" for some, LARGE=1 for 10 million
 	$(PYTHON) tests/benchmarks/run.py $(if $(filter-out 0,$(LARGE)),--large) $(NAME)
+
+bench-seeds:      ## the figures and tables of the papers, measured again: CSV and PNG in bench-results/seeds; NAME as above
+	$(PYTHON) tests/benchmarks/run_seeds.py $(NAME)
 
 example:          ## the grocery example of README.md
 	$(PYTHON) -m profilec match examples/grocery examples/grocery/sales.ndjson --only-matches

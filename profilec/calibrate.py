@@ -80,6 +80,7 @@ class _Run(NamedTuple):
 def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, float]:
     """Unit costs in ns, by name. Takes about a minute. `told`: called with the name of what is measured next."""
     runs: dict[str, list[_Run]] = {}
+    mixing: list[float] = []
     for number, shape in enumerate(_SHAPES):
         told(f"set {number + 1} of {len(_SHAPES)}")
         load = _load(shape, random.Random(number))
@@ -87,11 +88,11 @@ def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, fl
         for name in MATCHERS:
             runs.setdefault(name, []).append(_matching(load, name))
         if shape.n_attributes > 1:
-            runs.setdefault("mix", []).append(_mixing(load))
+            mixing.append(_mixing(load))
     for name in INDEXES:
         told(f"index {name}")
         runs[name] = list(_probing(name))
-    units = {"check_entry": _CHECK}
+    units = {"check_entry": _CHECK, "mix_matcher": max(statistics.median(mixing), 0.0)}
     for measured in runs.values():
         units |= _fitted(measured)
     return units
@@ -151,14 +152,14 @@ def _encoded(executor: Executor, documents: Sequence[Any]) -> list[Any]:
     return [(slots[:n].copy(), ranks[:n].copy(), n) for slots, ranks, n in encoded]
 
 
-def _mixing(load: _Load) -> _Run:
+def _mixing(load: _Load) -> float:
     """Two matchers, each of half of the attributes, against what they take one by one."""
     names = [slot.name for slot in load.workload.slots]
     executor = Executor(load.image, "access", groups=dict.fromkeys(names[::2], "counting"))
     sparse = _encoded(executor, load.documents)
     finding = [executor.matcher.match, *(matcher.match for matcher in executor.matchers.values())]
     both, *each = [_timed(partial(_unpacked, find), sparse, _UNTIL_KNOWN) for find in finding]
-    return _Run(costs.another(2), max(both - sum(each), 1.0))
+    return both - sum(each)
 
 
 def _probing(name: str) -> Iterator[_Run]:
