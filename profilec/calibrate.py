@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,11 +23,14 @@ from profilec.planner import costs
 from profilec.planner.costs import MATCHERS, Sizes
 from profilec.planner.least_squares import unit_costs
 from profilec.planner.lower import ImageBuilder, with_tree
+from profilec.planner.lower.join_load import JoinLoad
 from profilec.planner.lower.workload import IndexLoad, Workload, workload_of
 from profilec.planner.normalize import normalize
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Image
 from profilec.runtime.indexes.by_name import DEFAULT, INDEXES
+from profilec.runtime.joins.phase import JoinPhase
+from profilec.runtime.store.documents import DocumentStore
 
 _ROUNDS = 5
 _N_DOCUMENTS = 100
@@ -89,6 +92,8 @@ def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, fl
             runs.setdefault(name, []).append(_matching(load, name))
         if shape.n_attributes > 1:
             mixing.append(_mixing(load))
+    told("the pre-filter")
+    runs["prefilter"] = [_prefiltering(n_lines) for n_lines in (1, 2, 4, 8)]
     for name in INDEXES:
         told(f"index {name}")
         runs[name] = list(_probing(name))
@@ -110,18 +115,24 @@ def _load(shape: _Shape, rng: random.Random) -> _Load:
         is_range = rng.random() < shape.ranges
         return f"{attribute} BETWEEN {low} AND {low + shape.width}" if is_range else f"{attribute} = {low}"
 
-    builder = ImageBuilder()
-    for _ in range(shape.n_profiles):
-        chosen = rng.sample(attributes, min(shape.n_predicates, len(attributes)))
-        node = parse_condition(" AND ".join(map(predicate, chosen))).node
-        assert isinstance(node, ir.Condition)
-        builder.add(normalize(node))
+    n_chosen = min(shape.n_predicates, len(attributes))
+    chosen = (rng.sample(attributes, n_chosen) for _ in range(shape.n_profiles))
+    builder = _builder(" AND ".join(map(predicate, some)) for some in chosen)
     documents = [
         {name: rng.randrange(shape.n_values) for name in rng.sample(attributes, shape.n_present)}
         for _ in range(2 * _N_DOCUMENTS)
     ]
     built = builder.build(documents)
-    return _Load(built.image, workload_of(*built), documents[:_N_DOCUMENTS])
+    return _Load(built.image, workload_of(built.image, built.expected, built.sampled), documents[:_N_DOCUMENTS])
+
+
+def _builder(conditions: Iterable[str]) -> ImageBuilder:
+    builder = ImageBuilder()
+    for condition in conditions:
+        node = parse_condition(condition).node
+        assert isinstance(node, ir.Condition)
+        builder.add(normalize(node))
+    return builder
 
 
 def _encoding(load: _Load) -> _Run:
@@ -132,7 +143,7 @@ def _encoding(load: _Load) -> _Run:
 def _matching(load: _Load, name: str) -> _Run:
     image = with_tree(load.image) if name == "betree" else load.image
     index_of = dict.fromkeys((slot.name for slot in load.workload.slots), DEFAULT)
-    sizes = costs.matcher(name, load.workload, index_of)
+    sizes = costs.own(name, load.workload, index_of)
     own = {unit: size for unit, size in sizes.items() if unit.startswith(name)}
     return _Run(own, _finding(Executor(image, name), load.documents))
 
@@ -160,6 +171,23 @@ def _mixing(load: _Load) -> float:
     finding = [executor.matcher.match, *(matcher.match for matcher in executor.matchers.values())]
     both, *each = [_timed(partial(_unpacked, find), sparse, _UNTIL_KNOWN) for find in finding]
     return both - sum(each)
+
+
+def _prefiltering(n_lines: int) -> _Run:
+    """What it takes to count one more earlier document, on so many attributes."""
+    rng = random.Random(1)
+    names = [f"a{number}" for number in range(n_lines)]
+    conditions = (f"{name} = {value} AND EXISTS d (d.{name} = {name})" for value in range(100) for name in names)
+    image = _builder(conditions).build().image
+    phase, store = JoinPhase(image), DocumentStore()
+    took = []
+    for _ in range(1_000):
+        store.add({name: rng.randrange(200) for name in names})
+        start = time.perf_counter_ns()
+        with store.reading():
+            phase.survivors(store)
+        took.append(time.perf_counter_ns() - start)
+    return _Run(costs.prefilter(JoinLoad(n_lines=n_lines)), statistics.median(took))
 
 
 def _probing(name: str) -> Iterator[_Run]:

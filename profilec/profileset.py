@@ -247,7 +247,7 @@ def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
         parts.image,
         matcher or plan.matcher,
         plan.phase_order,
-        prefilter=parts.options.prefilter,
+        prefilter=plan.prefilter,
         groups=None if matcher else dict(plan.groups),
         index_of=plan.rank_index,
         pattern_index=plan.pattern_index,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from profilec.planner.lower.join_load import JoinLoad
     from profilec.planner.lower.workload import IndexLoad, Workload
 
 Sizes = dict[str, float]
@@ -28,7 +29,12 @@ MIXED = ("betree", "access", "counting", "opindex", "scan")
 
 
 def matcher(name: str, workload: Workload, index_of: Mapping[str, str]) -> Sizes:
-    """What a matcher spends, its indexes included."""
+    """What a matcher spends, its indexes included, and what it leaves to Python."""
+    return own(name, workload, index_of) | check(name, workload)
+
+
+def own(name: str, workload: Workload, index_of: Mapping[str, str]) -> Sizes:
+    """What a matcher spends itself, its indexes included."""
     match name:
         case "access":
             return access(workload, index_of)
@@ -75,9 +81,9 @@ def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
         "access_document": 1.0,
         "access_attribute": workload.present,
         "access_told": sum(slot.access.n_held * slot.presence for slot in workload.slots),
-        "access_entry": workload.found,
+        "access_entry": workload.by_rank,
         "access_test": workload.looked_at,
-        "access_row": workload.rows,
+        "access_row": workload.left,
     }
     asked = share_asked(workload)
     for slot in workload.slots:
@@ -101,7 +107,7 @@ _FIRST = 0.001
 def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
     """Tatbul 2001, 4.1.2: for each attribute that the document has, its index gives a bit vector, and two operations on
     compressed bit vectors keep what it lets through: one container of either for each 65,536 entries."""
-    sizes = {"bitmap_document": 1.0, "bitmap_row": workload.rows}
+    sizes = {"bitmap_document": 1.0, "bitmap_row": workload.left}
     for slot in workload.slots:
         n_containers = min(math.ceil(workload.n_entries / 65_536), slot.n_entries)
         _add(sizes, {"bitmap_slot": 1.0, "bitmap_container": float(n_containers)}, slot.presence)
@@ -115,7 +121,7 @@ def counting(workload: Workload) -> Sizes:
         "counting_document": 1.0,
         "counting_attribute": workload.present,
         "counting_test": workload.held,
-        "counting_row": workload.rows,
+        "counting_row": workload.left,
     }
 
 
@@ -126,7 +132,7 @@ def opindex(workload: Workload) -> Sizes:
         "opindex_document": 1.0,
         "opindex_attribute": workload.present,
         "opindex_test": workload.held,
-        "opindex_row": workload.rows,
+        "opindex_row": workload.left,
     }
 
 
@@ -137,13 +143,19 @@ def scan(workload: Workload) -> Sizes:
         "scan_interval": workload.n_intervals,
         "scan_test": float(workload.n_tests),
         "scan_entry": float(workload.n_entries),
-        "scan_row": workload.rows,
+        "scan_row": workload.left,
     }
 
 
-def check(workload: Workload) -> Sizes:
-    """What Python has to look at of the entries whose tests hold: residuals, terms that are not indexed."""
-    return {"check_entry": workload.n_checked}
+def check(name: str, workload: Workload) -> Sizes:
+    """What Python has to look at of the entries whose tests hold. The tree leaves it residuals and terms that are not
+    indexed, as far as these have to be; all others know ranks alone, and leave it patterns and terms too."""
+    return {"check_entry": workload.n_checked if name.startswith("betree") else workload.n_decided}
+
+
+def prefilter(load: JoinLoad) -> Sizes:
+    """Tatbul 2001, 4.3.2: before a document is matched, the one before it is counted on each line of constraints."""
+    return {"prefilter_document": 1.0, "prefilter_line": float(load.n_lines)}
 
 
 def index(name: str, load: IndexLoad) -> Sizes:

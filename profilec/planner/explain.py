@@ -149,10 +149,11 @@ def operator_facts(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _ask_joins(facts: dict[str, Any]) -> None:
-    """What joins cost with the earlier documents that there are; the plan knew of none."""
+    """What joins cost with the earlier documents, where there are some; the plan knew of none."""
     for operator in facts["operators"]:
-        if operator["operator"] == "joins":
+        if operator["operator"] == "joins" and facts["documents"]:
             operator["ns"] = sum(asked["ns"] for row in facts["join_rows"] for asked in row["asked_by"])
+            operator["rejected"] = []
     facts["ns"] = round(sum(operator["ns"] for operator in facts["operators"]))
 
 

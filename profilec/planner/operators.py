@@ -5,12 +5,11 @@ In: what a document is expected to come to, and what the search found. Out: oper
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from profilec.planner import costs
 from profilec.planner.costs import Units, cost
-from profilec.planner.lower.describe import cost_of_joins
 from profilec.planner.lower.workload import SlotLoad, Workload, together
 from profilec.planner.search import Found, Priced
 
@@ -51,34 +50,41 @@ def shortened(names: list[str], most: int = 3) -> str:
 
 
 def operators_of(
-    image: Image, workload: Workload, found: Found, units: Units, pattern_index: Mapping[str, str]
+    image: Image,
+    workload: Workload,
+    found: Found,
+    units: Units,
+    pattern_index: Mapping[str, str],
+    joins: Sequence[Priced],
 ) -> tuple[Operator, ...]:
-    """Those of a plan, each with its inputs."""
+    """Those of a plan, each with its inputs. `joins`: how they are asked, and how else they could be."""
     building = _Building()
     n_joined = image.n_entries - workload.n_entries
     n_each = len(image.entry_profiles) / max(image.n_entries, 1)
     rows = (workload.rows + _JOIN_SHARE * n_joined) * n_each
     answer = reader = building.add("match", counted(image.n_profiles, "profile"), rows, 0.0)
     if image.joins:
-        terms = counted(len(image.joins), "join term")
-        building.add("joins", terms, _JOIN_SHARE * n_joined, cost_of_joins(image), read_by=answer)
-    if workload.n_checked:
-        ns = cost(costs.check(workload), units)
-        reader = building.add("check", "what Python has to decide", workload.rows, ns, read_by=reader)
+        chosen, *others = joins
+        terms = f"{counted(len(image.joins), 'join term')}, {chosen.name}"
+        building.add("joins", terms, _JOIN_SHARE * n_joined, chosen.ns, others, read_by=answer)
+    own = _by_matcher(workload, found)
+    to_check = sum(cost(costs.check(name, load), units) for name, load in own.items())
+    if to_check:
+        reader = building.add("check", "what Python has to decide", workload.rows, to_check, read_by=reader)
     detail = [counted(len(image.slots), "attribute")]
     detail += [f"patterns of {attribute} by {name}" for attribute, name in pattern_index.items()]
     encode = building.add("encode", ", ".join(detail), workload.present, cost(costs.encode(workload), units))
-    own = _by_matcher(workload, found)
     of_mixing = cost(costs.another(len(own)), units) / len(own)
     for name, load in own.items():
         indexes = list(_indexes(name, load, found))
-        ns = cost(costs.matcher(name, load, {slot.name: priced[0].name for slot, priced in indexes}), units)
+        ns = cost(costs.own(name, load, {slot.name: priced[0].name for slot, priced in indexes}), units)
         ns = max(ns - sum(priced[0].ns for _, priced in indexes), 0.0) + of_mixing
         entries = counted(load.n_entries, "entry", "entries")
         if len(own) > 1:
             entries += f" by {shortened([group.attribute or 'no attribute' for group in load.groups])}"
         rejected = found.rejected if name == found.matcher else ()
-        matcher = building.add(name, entries, load.rows, ns, rejected, read_by=reader)
+        rows = load.rows if name.startswith("betree") else load.left
+        matcher = building.add(name, entries, rows, ns, rejected, read_by=reader)
         for slot, (chosen, *others) in indexes:
             n_entries, rows = _given(name, slot)
             entries = counted(n_entries, "entry", "entries")

@@ -59,7 +59,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     max_cap: int | None = None
     phase_order: str | None = None
-    prefilter: bool = True
+    prefilter: bool | None = None
     replan: float | None = None
     matcher_of: tuple[tuple[str, str], ...] = ()
 
@@ -90,8 +90,8 @@ class Options:
         phase_order = given.get("phase_order")
         if phase_order is not None:
             _known("phase order", phase_order, PHASE_ORDERS)
-        prefilter = given.get("prefilter", True)
-        if not isinstance(prefilter, bool):
+        prefilter = given.get("prefilter")
+        if not isinstance(prefilter, bool | None):
             raise ValueError(f"prefilter takes True or False, not {_shown(prefilter)}")
         replan = given.get("replan")
         if replan is not None and not (isinstance(replan, int | float) and 1 < replan < math.inf):

@@ -19,7 +19,7 @@ from profilec.planner.lower.unselective import unselective
 from profilec.planner.lower.workload import workload_of
 from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
-from profilec.planner.search import search
+from profilec.planner.search import PREFILTER, joined, search
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -34,6 +34,7 @@ class Plan:
     gives access to, which the matcher named there finds ("" stands for entries that no attribute gives access to).
     `index`: the index of each attribute, where a matcher has some; then the pattern indexes that are forced, so that an
     attribute may be there twice.
+    `prefilter`: whether entries are passed over that cannot match, as the earlier documents are.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
     to gain, each with the share of documents for which it is looked at, and how many there are in all."""
@@ -49,6 +50,7 @@ class Plan:
     n_sampled: int = 0
     operators: tuple[Operator, ...] = ()
     groups: tuple[tuple[str, str], ...] = ()
+    prefilter: bool = True
     n_unselective: int = 0
     unselective: tuple[tuple[int, float], ...] = ()
 
@@ -131,12 +133,14 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
     image = built.image
     if options.index or options.matcher_of:
         options.expect_used(_attributes(image))
-    workload = workload_of(*built)
+    workload = workload_of(image, built.expected, built.sampled)
     found = search(workload, options, units)
+    joins = joined(built.joins, options.prefilter, units)
     n_unselective, worst = unselective(image, built.expected)
     plan = Plan(
         matcher=found.matcher,
         groups=tuple(found.groups.items()),
+        prefilter=joins[0].name == PREFILTER,
         reason=_reason(options),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
@@ -145,7 +149,7 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         phase_order=options.phase_order,
         index=(*rank_indexes(workload, found), *options.pattern_index.items()),
         n_sampled=workload.n_sampled,
-        operators=operators_of(image, workload, found, units, options.pattern_index),
+        operators=operators_of(image, workload, found, units, options.pattern_index, joins),
         n_unselective=n_unselective,
         unselective=worst,
     )

@@ -27,8 +27,10 @@ from profilec.planner.lower.workload import Workload, together
 from profilec.planner.options import INDEXES, WITH_INDEX, Options
 
 if TYPE_CHECKING:
+    from profilec.planner.lower.join_load import JoinLoad
     from profilec.planner.lower.workload import IndexLoad
 
+PREFILTER, NO_PREFILTER = "pre-filter", "no pre-filter"
 WORTH_MIXING = 0.9
 """Several matchers are taken where they cost less than this share of the best one."""
 
@@ -50,6 +52,18 @@ class Found(NamedTuple):
     ns: float
     rejected: tuple[Priced, ...]
     indexes: Mapping[str, Mapping[str, tuple[Priced, ...]]]
+
+
+def joined(load: JoinLoad, forced: bool | None, units: Units) -> tuple[Priced, ...]:
+    """Joins with the pre-filter (PREFILTER) and without it, the chosen one first. It is there where no sample tells
+    what it would pass over."""
+    without = Priced(NO_PREFILTER, load.ns)
+    if load.ns_left is None:
+        own = Priced(PREFILTER, load.ns)
+        return (own,) if forced is not False else (without,)
+    own = Priced(PREFILTER, load.ns_left + cost(costs.prefilter(load), units))
+    is_chosen = own.ns < without.ns if forced is None else forced
+    return (own, without) if is_chosen else (without, own)
 
 
 _Mix = tuple[str, dict[str, str], float]

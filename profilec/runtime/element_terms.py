@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import BIT_TERM, WANT_NOT_TRUE, WANT_TRUE, Image
+from profilec.runtime.image import BIT_TERM, OP_JOIN, OP_JOIN_NOT, OP_TEST, WANT_NOT_TRUE, WANT_TRUE, Image
 from profilec.runtime.program import Document, Instruction, Program, run
 from profilec.values.compare import order_key
 from profilec.values.kinds import Date, Kind, Timestamp, Value, kind_of
@@ -94,6 +94,17 @@ def bits_told(image: Image) -> NDArray[np.bool_]:
     told: NDArray[np.bool_] = ~is_term | indexed[np.where(is_term, image.bit_source, 0)]
     told &= (image.bit_want == WANT_TRUE) | (image.bit_want == WANT_NOT_TRUE)
     return told
+
+
+def are_run(image: Image) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Per bit test, and per residual: whether Python has to run a term, or ask a join, to tell it."""
+    bits = (image.bit_kind == BIT_TERM) & ~bits_told(image)
+    operations, arguments = image.residual_code[:, 0], image.residual_code[:, 1]
+    is_run = (operations == OP_JOIN) | (operations == OP_JOIN_NOT)
+    of_bits = np.flatnonzero((operations == OP_TEST) & (arguments >= image.n_tests))
+    is_run[of_bits] = bits[arguments[of_bits] - image.n_tests]
+    before = np.concatenate(([0], np.cumsum(is_run)))
+    return bits, before[image.residual_off[1:]] > before[image.residual_off[:-1]]
 
 
 class ElementTerms:

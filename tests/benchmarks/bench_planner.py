@@ -104,7 +104,7 @@ def _n_in_slice(executor: Executor, documents: list[dict[str, Any]]) -> int:
 
 def _errors(built: Built, documents: list[dict[str, Any]]) -> list[float]:
     """How many times the estimate of candidates is off, in either direction: of all, and of each attribute."""
-    workload = workload_of(*built)
+    workload = workload_of(built.image, built.expected, built.sampled)
     finder = AccessFinder(built.image, np.ones(built.image.n_entries, np.bool_))
     encode = Executor(built.image, "scan").encode
     seen = np.zeros(len(built.image.slots))

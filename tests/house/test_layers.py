@@ -28,6 +28,7 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
         "profilec.runtime.sampled",
         "profilec.runtime.joins.costs",
         "profilec.runtime.joins.literals",
+        "profilec.runtime.joins.phase",
         "profilec.runtime.joins.table",
         "profilec.runtime.kernels",
         "profilec.runtime.matchers.betree.tree",

@@ -28,15 +28,16 @@ from profilec.planner.plan import Operator, Plan
 from profilec.planner.search import WORTH_MIXING, search
 
 LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
-NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 10, ())
 
 
 def group(name: str, seed: float = 0.0) -> Workload:
     """What an attribute gives access to."""
     rng = random.Random(f"{name} {seed}")
-    slot = SlotLoad(name, 1.0, 1_000, LOAD, 500, 2.5, LOAD._replace(n_intervals=500))
+    slot = SlotLoad(name, 1.0, 1_000, LOAD, 500, 2.5, LOAD._replace(n_intervals=500, n_points=500))
     found = 1.0 + 100 * seed * rng.random()
     sizes = {"n_entries": rng.randrange(1, 1_000), "n_tests": 1_000, "n_intervals": 1_000.0, "held": 4 * found}
+    sizes |= {"by_rank": found, "left": found / 3, "n_decided": found / 10}
     sizes |= {"found": found, "looked_at": 2 * found, "partitioned": found / 2, "rows": found * rng.random()}
     return NOTHING._replace(**sizes, slots=(slot,))
 
@@ -147,6 +148,29 @@ def test_matchers_of_groups_that_are_forced_are_taken(others: str | None) -> Non
             assert list(one.match_batch(asked)) == [plain.match(document) for document in asked]
     seen = json.loads(compiled.explain(format="json", analyze=documents(20)))["operators"]
     assert all("rows_seen" in operator for operator in seen)
+
+
+def test_the_prefilter_is_there_where_it_spares_more_than_it_takes() -> None:
+    conditions = {f"p{i}": f"brand = 'b{i}' AND EXISTS d (d.brand = brand AND d.a{i} > a{i})" for i in range(8)}
+    without_brand = [{"price": i} for i in range(50)]
+    with_all = [{"brand": f"b{i % 8}"} | {f"a{place}": i for place in range(8)} for i in range(50)]
+    chosen = {}
+    for name, known in (("unknown", None), ("spares", without_brand), ("spares nothing", with_all)):
+        plan = profilec.compile(conditions, statistics=known).plan
+        (joins,) = [operator for operator in plan.operators if operator.name == "joins"]
+        assert joins.detail.endswith(", pre-filter") is plan.prefilter
+        assert [name for name, _ in joins.rejected] == (
+            [] if known is None else [("no " if plan.prefilter else "") + "pre-filter"]
+        )
+        assert all(ns >= joins.ns for _, ns in joins.rejected)
+        chosen[name] = plan.prefilter
+    assert chosen == {"unknown": True, "spares": True, "spares nothing": False}
+    for forced in (True, False):
+        compiled = profilec.compile(conditions, statistics=with_all, options={"prefilter": forced})
+        assert compiled.plan.prefilter is forced
+        assert (json.loads(compiled.explain(format="json"))["prefilter"] is not None) == forced
+        matched = [compiled.process(document) for document in reversed(with_all)]
+        assert matched == [[]] * 8 + [[f"p{i % 8}"] for i in reversed(range(42))]
 
 
 @pytest.mark.parametrize(

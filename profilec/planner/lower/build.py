@@ -32,6 +32,7 @@ from profilec.planner.lower.entries import (
     share_equal,
 )
 from profilec.planner.lower.expected import Expected, access_costs, expect
+from profilec.planner.lower.join_load import JoinLoad, join_load
 from profilec.planner.lower.leaves import LeafTable, Op, Order, Rows
 from profilec.planner.lower.ranks import RankSets, lay_out, offsets, rank_sets
 from profilec.planner.lower.skeleton import SkeletonTable
@@ -48,6 +49,7 @@ class Built(NamedTuple):
     image: Image
     expected: Expected
     sampled: Sampled | None
+    joins: JoinLoad
 
     @property
     def presence(self) -> NDArray[np.float64] | None:
@@ -135,7 +137,7 @@ class ImageBuilder:
             residual_code=residual_code,
             join_names=table.join_names,
         )
-        return Built(image, expected, sampled)
+        return Built(image, expected, sampled, join_load(image, sample))
 
     def _tests(self, sets: RankSets, constants: list[Constants]) -> Image:
         """An image of tests, with no entries yet."""

@@ -204,10 +204,5 @@ def describe_join_rows(image: Image, store: DocumentStore | None) -> list[dict[s
     ]
 
 
-def cost_of_joins(image: Image) -> float:
-    """What it takes to ask all rows of the join table for one document, in ns, over as many earlier ones as assumed."""
-    return sum(best.ns for row in rows_of(image.joins) for best, *_ in row.ways(None))
-
-
 def _way(way: Way) -> dict[str, Any]:
     return {"way": way.name, "ns": round(way.ns)}

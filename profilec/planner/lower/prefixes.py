@@ -25,12 +25,15 @@ MOST_DOCUMENTS = 400
 
 class Prefixes(NamedTuple):
     """Per entry, of all documents: the share that its first test lets through; how many tests are looked at until one
-    fails, of the entries that are found; the shares that satisfy its first two tests, and all."""
+    fails, of the entries that are found; the shares that satisfy its first two tests, and all; the share that its first
+    rank test lets through, and the share that satisfies all of its rank tests, whatever its patterns and terms say."""
 
     first: Floats
     looked_at: Floats
     two: Floats
     all: Floats
+    first_rank: Floats
+    ranks: Floats
 
 
 def prefixes(image: Image, entries: Int32, shares: Floats, sampled: Sampled | None) -> Prefixes:
@@ -41,12 +44,23 @@ def prefixes(image: Image, entries: Int32, shares: Floats, sampled: Sampled | No
 
 
 def _prefixes(image: Image, entries: Int32, shares: Floats, told: _Holding | None) -> Prefixes:
-    rows = np.zeros((len(entries), 4))
+    rows = np.ones((len(entries), len(Prefixes._fields)))
     for place, entry in enumerate(entries.tolist()):
         tests = image.entry_tests[image.entry_off[entry] : image.entry_off[entry + 1]].tolist()
-        held = _held_independently(tests, shares) if told is None else told.prefixes(tests)
-        rows[place] = (held[0], sum(held), held[min(len(held), 2) - 1], held[-1]) if held else (1.0, 0.0, 1.0, 1.0)
+        held = _held(tests, shares, told)
+        ranks = [test for test in tests if test < image.n_tests]
+        held_by_ranks = held if len(ranks) == len(tests) else _held(ranks, shares, told)
+        rows[place] = (*_of(held), *_of(held_by_ranks)[::3])
     return Prefixes(*rows.T)
+
+
+def _of(held: list[float]) -> tuple[float, float, float, float]:
+    """Of an entry: first, looked_at, two, all."""
+    return (held[0], sum(held), held[min(len(held), 2) - 1], held[-1]) if held else (1.0, 0.0, 1.0, 1.0)
+
+
+def _held(tests: list[int], shares: Floats, told: _Holding | None) -> list[float]:
+    return _held_independently(tests, shares) if told is None else told.prefixes(tests)
 
 
 def _held_independently(tests: list[int], shares: Floats) -> list[float]:

@@ -14,6 +14,7 @@ import numpy as np
 from profilec.planner.lower.build import Built
 from profilec.planner.lower.entries import Entries, access_tests, order_of, ordered
 from profilec.planner.lower.expected import access_costs, expect
+from profilec.planner.lower.join_load import join_load
 from profilec.runtime.image import Image
 from profilec.runtime.sampled import encode_sample
 
@@ -40,4 +41,4 @@ def rearranged(image: Image, sample: Any) -> Built:
     image = replace(
         image, entry_tests=entries.tests, entry_access=access_tests(entries, costs), tree=None, join_tree=None
     )
-    return Built(image, expected, sampled)
+    return Built(image, expected, sampled, join_load(image, sample))

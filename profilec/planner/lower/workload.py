@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.planner.lower.expected import Expected, Floats
-from profilec.planner.lower.prefixes import Prefixes, prefixes
-from profilec.runtime.element_terms import bits_told
+from profilec.planner.lower.prefixes import prefixes
+from profilec.runtime.element_terms import are_run
 from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.matchers.groups import NO_GROUP, group_of
@@ -65,8 +65,14 @@ class Workload(NamedTuple):
     hold, over all entries; `found`: entries whose access predicate holds, and those without one (`n_unselective`);
     `dense`: of these, entries that a share of DENSE of the documents find, or more; `looked_at`: tests of those found
     that are looked at until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose
-    tests hold; `n_checked`: of these, entries that Python has to look at. `groups`: the same of the entries that one
-    slot gives access to, which is then the only one of `slots`; last those that none does.
+    tests hold; `n_checked`: of these, entries that Python has to look at.
+
+    Of a matcher that knows ranks alone, and no patterns or terms: `by_rank`: entries whose first rank test holds, and
+    those without one; `left`: entries all of whose rank tests hold; `n_decided`: of these, entries that Python has to
+    look at.
+
+    `groups`: the same of the entries that one slot gives access to, which is then the only one of `slots`; last those
+    that none does.
     """
 
     n_entries: int
@@ -82,6 +88,9 @@ class Workload(NamedTuple):
     partitioned: float
     rows: float
     n_checked: float
+    by_rank: float
+    left: float
+    n_decided: float
     slots: tuple[SlotLoad, ...]
     groups: tuple[Workload, ...] = ()
 
@@ -97,7 +106,7 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
     shares = np.minimum(expected.shares, 1.0)
     slots = dict(_slots(image, entries, expected, shares))
     present = float(expected.presence[: len(image.slots)].sum())
-    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 10, slots=())
     groups = list(_groups(image, entries, shares, sampled, slots, nothing))
     return together(groups, nothing)._replace(slots=tuple(slots.values()))
 
@@ -144,8 +153,9 @@ def _groups(
     access = image.entry_access[entries]
     found = np.where(access < 0, 1.0, shares[access]) if len(shares) else np.ones(len(entries))
     n_entries, n_found = of_groups(np.ones(len(entries))), of_groups(found)
-    left = _left(image, entries, shares, sampled, group, len(numbers))
-    rows = n_found * left.all
+    n_by_rank = of_groups(_found_by_rank(image, entries, shares))
+    seen = _Left(image, entries, shares, sampled, group, len(numbers))
+    checked, decided = _is_checked(image)[entries], _is_decided(image)[entries]
     columns = {
         "n_entries": n_entries.astype(np.int64),
         "n_tests": of_groups(np.diff(cut)).astype(np.int64),
@@ -154,44 +164,81 @@ def _groups(
         "held": of_groups(held),
         "found": n_found,
         "dense": of_groups(np.where(found >= DENSE, found, 0.0)),
-        "looked_at": n_found * left.looked_at,
-        "partitioned": n_found * left.two,
-        "rows": rows,
-        "n_checked": rows * of_groups(_is_checked(image)[entries]) / np.maximum(n_entries, 1),
+        "looked_at": n_found * seen.share("looked_at"),
+        "partitioned": n_found * seen.share("two"),
+        "rows": n_found * seen.share("all"),
+        "n_checked": n_found * seen.share("all", checked),
+        "by_rank": n_by_rank,
+        "left": n_by_rank * seen.share("ranks"),
+        "n_decided": n_by_rank * seen.share("ranks", decided),
     }
     for number, *row in zip(numbers.tolist(), *(column.tolist() for column in columns.values()), strict=True):
         own = (slots[number],) if number in slots else ()
         yield nothing._replace(**dict(zip(columns, row, strict=True)), slots=own)
 
 
-def _left(
-    image: Image, entries: Int32, shares: Floats, sampled: Sampled | None, group: NDArray[np.intp], n_groups: int
-) -> Prefixes:
-    """Per group, for each entry that is found: as `Prefixes` has it of documents."""
-    step = max(1, len(entries) // MOST_ENTRIES)
-    chosen = slice(step // 2, None, step)
-    seen = prefixes(image, entries[chosen], shares, sampled)
-    number = group[chosen]
-    first = np.bincount(number, seen.first, n_groups)
-    is_known = (np.bincount(number, minlength=n_groups) >= ENOUGH) & (first > 0)
-    of_all = max(float(seen.first.sum()), 1e-300)
+class _Left:
+    """What some entries of each group tell of those that are found."""
 
-    def share(of: Floats) -> Floats:
-        own = np.bincount(number, of, n_groups) / np.maximum(first, 1e-300)
-        return np.where(is_known, own, float(of.sum()) / of_all)
+    def __init__(
+        self,
+        image: Image,
+        entries: Int32,
+        shares: Floats,
+        sampled: Sampled | None,
+        group: NDArray[np.intp],
+        n_groups: int,
+    ) -> None:
+        step = max(1, len(entries) // MOST_ENTRIES)
+        self._chosen = slice(step // 2, None, step)
+        self._seen = prefixes(image, entries[self._chosen], shares, sampled)
+        self._group, self._n_groups = group[self._chosen], n_groups
+        self._is_enough = np.bincount(self._group, minlength=n_groups) >= ENOUGH
 
-    return Prefixes(np.ones(n_groups), share(seen.looked_at), share(seen.two), share(seen.all))
+    def share(self, name: str, own: NDArray[np.bool_] | None = None) -> Floats:
+        """Per group, for each entry that is found: a column of `Prefixes`, of the entries `own` of all."""
+        of = getattr(self._seen, name) * (1.0 if own is None else own[self._chosen])
+        by = self._seen.first_rank if name == "ranks" else self._seen.first
+        first = np.bincount(self._group, by, self._n_groups)
+        of_group = np.bincount(self._group, of, self._n_groups) / np.maximum(first, 1e-300)
+        of_all = float(of.sum()) / max(float(by.sum()), 1e-300)
+        return np.where(self._is_enough & (first > 0), of_group, of_all)
+
+
+def _found_by_rank(image: Image, entries: Int32, shares: Floats) -> Floats:
+    """Per entry, the share of documents that its first rank test lets through which refuses absence; 1 without one."""
+    tests, cut = gather(image.entry_off, image.entry_tests, entries)
+    owner = np.repeat(np.arange(len(entries)), np.diff(cut))
+    is_rank = tests < image.n_tests
+    owner, tests = owner[is_rank], tests[is_rank]
+    refuses = np.ones(image.n_tests, np.bool_)
+    refuses[np.repeat(np.arange(image.n_tests), np.diff(image.test_off))[image.test_low == 0]] = False
+    owner, tests = owner[refuses[tests]], tests[refuses[tests]]
+    found = np.ones(len(entries))
+    with_one, first = np.unique(owner, return_index=True)
+    found[with_one] = shares[tests[first]]
+    return found
 
 
 def _is_checked(image: Image) -> NDArray[np.bool_]:
-    """The entries that are not settled by their tests on slots and pseudo-slots."""
-    told = np.ones(image.n_tests + len(image.bit_kind), np.bool_)
-    told[image.n_tests :] = bits_told(image)
-    checked: NDArray[np.bool_] = image.entry_residual >= 0
+    """The entries of which Python has to run something when all else holds."""
+    bits, residuals = are_run(image)
+    of_residual: NDArray[np.bool_] = np.append(residuals, False)[image.entry_residual]
+    return _asks(image, bits) | of_residual
+
+
+def _is_decided(image: Image) -> NDArray[np.bool_]:
+    """The entries that have more than rank tests."""
+    return _asks(image, np.ones(len(image.bit_kind), np.bool_)) | (image.entry_residual >= 0)
+
+
+def _asks(image: Image, bits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The entries that have some of these bit tests."""
+    is_one = np.concatenate((np.zeros(image.n_tests, np.bool_), bits))
     owner = np.repeat(np.arange(image.n_entries), np.diff(image.entry_off))
-    checked = checked.copy()
-    checked[owner[~told[image.entry_tests]]] = True
-    return checked
+    asks = np.zeros(image.n_entries, np.bool_)
+    asks[owner[is_one[image.entry_tests]]] = True
+    return asks
 
 
 def _slots(image: Image, entries: Int32, expected: Expected, shares: Floats) -> Iterator[tuple[int, SlotLoad]]:

@@ -72,6 +72,11 @@ class PreFilter:
         return self._constraints.n
 
     @property
+    def n_lines(self) -> int:
+        """Expressions over the earlier documents whose ranks are counted."""
+        return len(self._constraints.lines)
+
+    @property
     def n_replaced(self) -> int:
         """Literals of entries in whose place a constraint is asked."""
         return int(self._constraints.replaced.sum())

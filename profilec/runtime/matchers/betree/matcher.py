@@ -12,12 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.element_terms import bits_told
+from profilec.runtime.element_terms import are_run
 from profilec.runtime.image import (
     BIT_TERM,
-    OP_JOIN,
-    OP_JOIN_NOT,
-    OP_TEST,
     WANT_NOT_TRUE,
     Image,
     Int32,
@@ -174,17 +171,11 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 def _kinds(image: Image, bit_off: Int32, bits: Int32, residual: Int32) -> NDArray[np.uint8]:
     """What is left to check of each special entry when its rank tests hold."""
     to_check = image.bit_want > WANT_NOT_TRUE  # the others are predicates of the tree
-    is_run = (image.bit_kind == BIT_TERM) & ~bits_told(image)
+    is_run, residual_is_run = are_run(image)
     kinds = np.full(len(residual), PLAIN, np.uint8)
     owner = np.repeat(np.arange(len(residual)), np.diff(bit_off))
     kinds[residual >= 0] = CHECKED
     kinds[owner[to_check[bits]]] = CHECKED
     kinds[owner[is_run[bits]]] = HANDED_BACK
-    operations, arguments = image.residual_code[:, 0], image.residual_code[:, 1]
-    in_python = (operations == OP_JOIN) | (operations == OP_JOIN_NOT)
-    of_bits = np.flatnonzero((operations == OP_TEST) & (arguments >= image.n_tests))
-    in_python[of_bits] = is_run[arguments[of_bits] - image.n_tests]
-    before = np.concatenate(([0], np.cumsum(in_python)))
-    residual_in_python = np.append(before[image.residual_off[1:]] > before[image.residual_off[:-1]], False)
-    kinds[residual_in_python[residual]] = HANDED_BACK
+    kinds[np.append(residual_is_run, False)[residual]] = HANDED_BACK
     return kinds
