@@ -11,7 +11,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -26,12 +26,13 @@ from profilec.observed import Observed
 from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile, explain_set
-from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
+from profilec.planner.lower import ImageBuilder, TooComplexError, is_outranked, with_tree
 from profilec.planner.lower.rearrange import rearranged
 from profilec.planner.lower.workload import found_by
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, plan_of
+from profilec.planner.ranking import BY_COST
 from profilec.planner.sources import Source
 from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
@@ -43,6 +44,7 @@ from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
 from profilec.runtime.matchers.groups import entries_of
+from profilec.runtime.sampled import Sampled
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.locks import new_lock
@@ -230,14 +232,18 @@ FEW_DOCUMENTS = 1_000
 takes longer to load than that. After so many documents it is loaded, and a tree that is not there is made."""
 
 
-def _with_tree(parts: SetParts, presence: NDArray[np.float64] | None = None) -> SetParts:
-    """The parts with a tree in the image, where the plan wants one that is not there. `presence`: see `bulk_load`."""
-    plan, image = parts.plan, parts.image
+def _with_tree(
+    parts: SetParts, presence: NDArray[np.float64] | None = None, sampled: Sampled | None = None
+) -> SetParts:
+    """The parts with a tree in the image, where the plan wants one that is not there, or, with `sampled`, that is there
+    already. `presence`: see `bulk_load`; `sampled`: see `with_tree`."""
+    plan, image, options = parts.plan, parts.image, parts.options
     matcher, _, leaves = plan.matcher.partition(":")
     own = entries_of(image, plan.matcher, dict(plan.groups)).get("betree") if plan.groups else None
-    if image.tree is not None or (matcher != "betree" and own is None):
+    if (image.tree is not None and sampled is None) or (matcher != "betree" and own is None):
         return parts
-    return parts._replace(image=with_tree(image, parts.options.max_cap, leaves or "any", presence, own))
+    image = with_tree(image, options.max_cap, leaves or "any", presence, options.ranking, sampled, own)
+    return parts._replace(image=image)
 
 
 def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
@@ -328,14 +334,19 @@ class ProfileSet:
         return self.plan
 
     def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
-        """Plans again, unless no more than `limit` times as much is looked at as would be then."""
+        """Plans again, unless no more than `limit` times as much is looked at as would be then, and no node of a tree
+        whose attributes are ranked is below its threshold."""
         parts = self._parts
         built = rearranged(parts.image, known.sample)
         now, then = (found_by(image, built.expected) + 1 for image in (parts.image, built.image))
-        if now <= limit * then:  # counted from 1: one entry more or less is nothing
+        ranking, image, sampled = parts.options.ranking, built.image, None
+        if ranking.by != BY_COST and not parts.plan.groups:  # a tree of all entries
+            image, sampled = replace(image, tree=parts.image.tree, join_tree=parts.image.join_tree), built.sampled
+        is_outdated = now > limit * then  # counted from 1: one entry more or less is nothing
+        if not (is_outdated or (sampled is not None and is_outranked(image, ranking, sampled))):
             return
         plan = plan_of(built, parts.options, self._units)
-        parts = _with_tree(parts._replace(image=built.image, plan=plan), built.presence)
+        parts = _with_tree(parts._replace(image=image, plan=plan), built.presence, sampled)
         executor = executor_of(parts)
         with self._preparing:
             self._parts, self._image, self.plan, self._final = parts, parts.image, plan, executor

@@ -24,6 +24,7 @@ from profilec.grammar.diagnostics import Diagnostic
 from profilec.grammar.limits import Limits
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan
+from profilec.planner.ranking import Ranking
 from profilec.profile_table import ProfileTable, SortedIds, read_table
 from profilec.runtime.image import Image
 from profilec.runtime.imagefile.columns import Decoded, Strings, strings_of
@@ -79,7 +80,8 @@ def set_sections(parts: SetParts) -> list[NewSection]:
     """
     facts = {
         "files": parts.table.places.files,
-        "options": {**_shallow(parts.options), "limits": asdict(parts.options.limits)},
+        "options": _shallow(parts.options)
+        | {"limits": asdict(parts.options.limits), "ranking": tuple(parts.options.ranking)},
         "plan": {**_shallow(parts.plan), "operators": tuple(map(tuple, parts.plan.operators))},
     }
     text = np.frombuffer(dumps(facts).encode("utf-8", "surrogatepass"), np.uint8)
@@ -103,7 +105,8 @@ def read_set(file: ImageFile) -> SetParts:
     try:
         files, plan = facts["files"], Plan(**facts["plan"])
         given = facts["options"]
-        options = Options(**{**given, "limits": Limits(**given["limits"])})
+        own = {"limits": Limits(**given["limits"]), "ranking": Ranking(*given.get("ranking", ()))}
+        options = Options(**{**given, **own})
     except (TypeError, KeyError) as error:
         raise refusal(file.name, f"its section set is that of another profilec ({error})") from None
     if type(files) is not tuple:

@@ -192,6 +192,8 @@ def read_options(
     {'max_depth': 50, 'matcher': 'bitmap', 'index': {'price': 'interval'}}
     >>> read_options([], matcher=["price=access", "betree"])
     {'matcher': {'price': 'access', '*': 'betree'}}
+    >>> read_options(["ranking=optimistic", "ranking_weights=beta:0.5,gamma:1", "ranking_threshold=-0.5"])
+    {'ranking': 'optimistic', 'ranking_weights': {'beta': 0.5, 'gamma': 1}, 'ranking_threshold': -0.5}
     """
     from profilec.planner.options import Options
 
@@ -204,8 +206,11 @@ def read_options(
             options[name] = value.split(",")
         elif name == "prefilter" and value.lower() in ("true", "false"):
             options[name] = value.lower() == "true"
+        elif name == "ranking_weights":
+            weights = (weight.partition(":") for weight in value.split(","))
+            options[name] = {weight: _number(of_weight) for weight, _, of_weight in weights}
         else:
-            options[name] = int(value) if _WHOLE.fullmatch(value) else value
+            options[name] = _number(value, whole=name not in ("ranking_threshold", "replan"))
     if matcher:
         named = dict(choice.rpartition("=")[::2] for choice in matcher)
         others = named.pop("", None)
@@ -222,6 +227,14 @@ def read_options(
 
 
 _WHOLE = re.compile(r"-?\d{1,40}")
+_DECIMAL = re.compile(r"-?\d{1,40}\.\d{1,40}")
+
+
+def _number(text: str, *, whole: bool = False) -> int | float | str:
+    """The number that a text says; where it says none, or is to be `whole` and is not, the text."""
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if not whole and _DECIMAL.fullmatch(text) else text
 
 
 def _cut(option: str, text: str) -> tuple[str, str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from profilec.grammar.limits import Limits
+from profilec.planner.ranking import BY_COST, NOT_RANKED, RANKINGS, WEIGHTS, Ranking
 from profilec.planner.rules import RULES
 
 MATCHERS = ("access", "betree", "betree:list", "betree:matrix", "bitmap", "counting", "opindex", "scan")
@@ -44,14 +46,16 @@ PATTERN_INDEXES = ("aho_corasick", "regex_set", "suffix_trie", "trie")
 """Indexes of an attribute's patterns (LIKE, ILIKE, MATCHES); the others are of its ranks."""
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
-NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", "replan", "rules", *_LIMITS)
+_RANKING = ("ranking", "ranking_threshold", "ranking_weights")
+NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", *_RANKING, "replan", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What is None or empty is the planner's choice; of `rules`, None is all. `matcher_of`: matchers of the entries
     that one attribute gives access to, `matcher` that of all others. `replan`: how many times more entries than need be
-    may be looked at, as documents have become, before the set is planned again; None for never."""
+    may be looked at, as documents have become, before the set is planned again; None for never. `ranking`: how the tree
+    chooses attributes, if not by cost."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
@@ -62,6 +66,7 @@ class Options:
     prefilter: bool | None = None
     replan: float | None = None
     matcher_of: tuple[tuple[str, str], ...] = ()
+    ranking: Ranking = NOT_RANKED
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -84,8 +89,11 @@ class Options:
             known = " or ".join(WITH_INDEX)
             raise ValueError(f"the matcher {named[0]} uses no index: leave out `index`, or choose the matcher {known}")
         max_cap = _positive("max_cap", given["max_cap"]) if "max_cap" in given else None
-        if max_cap is not None and (of_ranks or (named and not _has_tree(named))):
-            raise ValueError("max_cap is the leaf capacity of the matcher betree: leave it out, or choose that matcher")
+        ranking = _ranking(given)
+        if of_ranks or (named and not _has_tree(named)):
+            of_tree = {"max_cap is the leaf capacity": max_cap is not None, "ranking is": ranking.by != BY_COST}
+            for what in (what for what, is_given in of_tree.items() if is_given):
+                raise ValueError(f"{what} of the matcher betree: leave it out, or choose that matcher")
         limits = {name: _positive(name, given[name]) for name in _LIMITS if name in given}
         phase_order = given.get("phase_order")
         if phase_order is not None:
@@ -97,7 +105,9 @@ class Options:
         if replan is not None and not (isinstance(replan, int | float) and 1 < replan < math.inf):
             raise ValueError(f"replan takes a number above 1, as 2 for twice as much as need be, not {_shown(replan)}")
         rules = _rules(given.get("rules"))
-        return cls(matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan, matcher_of)
+        return cls(
+            matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan, matcher_of, ranking
+        )
 
     @property
     def rank_index(self) -> dict[str, str]:
@@ -117,7 +127,12 @@ class Options:
     @property
     def leaves_matcher(self) -> bool:
         """Whether how to match is the planner's choice alone."""
-        return self.matcher is None and self.max_cap is None and not self.rank_index and not self.matcher_of
+        return self.matcher is None and not self.wants_tree and not self.rank_index and not self.matcher_of
+
+    @property
+    def wants_tree(self) -> bool:
+        """Whether something is said of the tree, so that it is made."""
+        return self.max_cap is not None or self.ranking.by != BY_COST
 
     def expect_used(self, attributes: Iterable[str]) -> None:
         """Raises ValueError where something is forced on an attribute that is none of those that profiles use."""
@@ -171,6 +186,26 @@ def _rules(given: Any) -> frozenset[str] | None:
         raise ValueError(f"rules takes a list of names, 'all' or 'none', not {_shown(given)}")
     names = [rule.name for rule in RULES]
     return frozenset(_known("rule", name, names) for name in given)
+
+
+def _ranking(given: Mapping[str, Any]) -> Ranking:
+    by = RANKINGS.index(_known("ranking", given.get("ranking", "cost"), RANKINGS))
+    for name in ("ranking_threshold", "ranking_weights"):
+        if name in given and by == BY_COST:
+            raise ValueError(f"{name} is of the ranking optimistic or histogram: leave it out, or choose one of these")
+    weights = _mapping("ranking_weights takes", "weight to number", given.get("ranking_weights", {}))
+    for name, weight in weights.items():
+        _known("weight", name, WEIGHTS)
+        if not (_is_number(weight) and 0 <= weight <= 1):
+            raise ValueError(f"the weight {name} takes a number from 0 to 1, not {_shown(weight)}")
+    threshold = given.get("ranking_threshold", 0.0)
+    if not (_is_number(threshold) and abs(threshold) <= sys.float_info.max):
+        raise ValueError(f"ranking_threshold takes a number, not {_shown(threshold)}")
+    return Ranking(by, **{name: float(weight) for name, weight in weights.items()}, threshold=float(threshold))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _MOST = {"max_depth": 300, "max_cap": 2**31 - 1}

@@ -164,6 +164,8 @@ def _reason(options: Options) -> str:
         return "the cheaper one of those that have the index that the options name"
     if options.max_cap is not None:
         return "the options name its leaf capacity"
+    if options.wants_tree:
+        return "the options name its ranking"
     return "it is expected to cost least"
 
 

@@ -79,7 +79,7 @@ def search(workload: Workload, options: Options, units: Units) -> Found:
     if forced is None and options.rank_index:
         able = ("access",) if options.group_matcher else WITH_INDEX
         forced = next(matcher.name for matcher in alone if matcher.name in able)
-    elif forced is None and options.max_cap is not None:
+    elif forced is None and options.wants_tree:
         forced = "betree"
     best: _Mix = (forced, {}, prices.alone(forced.partition(":")[0])) if forced else (alone[0].name, {}, alone[0].ns)
     rejected = [one for one in alone if one.name != best[0]]

@@ -35,6 +35,7 @@ _SOURCES = (
     "runtime/kernels.py",
     "runtime/machine_code.py",
     "runtime/image.py",  # constants
+    "planner/ranking.py",  # constants
     "runtime/*_kernels.py",
     "runtime/matchers/*.py",
     "runtime/matchers/betree/*.py",

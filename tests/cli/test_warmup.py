@@ -43,8 +43,9 @@ tables += [
     pd.DataFrame({"a": [1, 2], "s": ["v1", None], "b": np.array([1.5, np.nan], np.float32)}),
 ]
 for conditions in (plain, {**plain, **mixed, **odd}, {"p1": plain["p1"]}, {}):
-    for options in ({"matcher": "betree"}, {"matcher": "betree:list"}, {"max_cap": 1}):
+    for options in ({"matcher": "betree"}, {"matcher": "betree:list"}, {"max_cap": 1}, {"ranking": "histogram"}):
         fresh = profilec.compile(conditions, options=options)
+        fresh.replan(documents)
         with tempfile.TemporaryDirectory() as folder:
             fresh.save(Path(folder) / "set.image")
             for profiles in (fresh, profilec.load(Path(folder) / "set.image"), pickle.loads(pickle.dumps(fresh))):

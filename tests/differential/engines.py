@@ -25,6 +25,7 @@ import profilec
 from profilec.grammar.parse import parse_condition
 from profilec.planner.costs import MIXED
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, WITH_INDEX
+from profilec.planner.ranking import RANKINGS
 from profilec.planner.reference import evaluate
 from profilec.planner.rules import RULE_NAMES
 from profilec.runtime.execute import Executor
@@ -145,6 +146,10 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
     if matcher.startswith("betree") and max_cap is not None:
         options["max_cap"] = max_cap
         matcher = f"{matcher} of {max_cap}"
+    ranking = RANKINGS[case.style // 3 % len(RANKINGS)]
+    if matcher.startswith("betree") and ranking != "cost":
+        options |= {"ranking": ranking, "ranking_threshold": (-1, 0, 3)[case.style // 9 % 3]}
+        matcher = f"{matcher}, ranked {ranking}"
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
     if matcher == "mixed":
         options["matcher"] |= _group_matchers(profiles, case.style)

@@ -8,8 +8,9 @@ least often: the share of documents expected to have the attribute, times that o
 bucket. Clustering: an overflowing bucket is cut in halves, and what a half encloses goes there; what stays is at
 home, and only then may its node be partitioned again (the forced split rule).
 
-With a capacity that was given, every overflow is cut. Otherwise only where the cut is expected to pay, and a bucket
-too small to be worth a node of its own is left in the one around it.
+Where attributes are ranked instead, `ranked` chooses them. With a capacity that was given, every overflow is cut, and
+so it is where they are ranked. Otherwise only where the cut is expected to pay, and a bucket too small to be worth a
+node of its own is left in the one around it.
 
 Invariant: on a path no predicate is used twice. Every entry lies in exactly one leaf.
 """
@@ -30,14 +31,10 @@ from profilec.planner.lower.betree.costs import (
     NS_NODE,
 )
 from profilec.planner.lower.betree.matrix import matrix_cost
-from profilec.planner.lower.betree.predicates import (
-    COVERED,
-    OPEN,
-    SUBSUMED,
-    bucket_share,
-    home_level,
-)
+from profilec.planner.lower.betree.predicates import OPEN, bucket_share, home_level, path_state
+from profilec.planner.lower.betree.ranked import choose_by_rank
 from profilec.planner.lower.expected import DOCUMENT_TO_PROFILE
+from profilec.planner.ranking import BY_COST
 from profilec.runtime.kernels import allocating_kernel, inlined
 
 Int32 = NDArray[np.int32]
@@ -64,7 +61,8 @@ class Nodes(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """Scratch: per slot, how many entries have an open predicate on it and how many chose one; per entry its choice."""
+    """Scratch: per slot, how many entries have an open predicate on it and how many chose one, and its rank; per entry
+    its choice."""
 
     n_with: Int32
     group: Int32
@@ -73,6 +71,7 @@ class _Work(NamedTuple):
     chosen: NDArray[np.int64]
     moved: Int32
     clusters: NDArray[np.int64]
+    rank: NDArray[np.float64]
 
 
 def empty_nodes(entries: Int32, n_predicates: int) -> Nodes:
@@ -86,8 +85,18 @@ def empty_nodes(entries: Int32, n_predicates: int) -> Nodes:
 
 
 @allocating_kernel
-def grow(predicates: Any, intervals: Any, slots: Any, nodes: Any, max_cap: int, by_cost: bool) -> None:
-    """Fills `nodes` and the states of `predicates`. `by_cost`: cut only where that pays."""
+def grow(
+    predicates: Any,
+    intervals: Any,
+    slots: Any,
+    nodes: Any,
+    max_cap: int,
+    by_cost: bool,
+    ranking: Any,
+    earlier: Any,
+) -> None:
+    """Fills `nodes` and the states of `predicates`. `by_cost`: cut only where that pays. `ranking`, `earlier`: see
+    `ranked`."""
     n_slots, n_entries = len(slots.presence), len(nodes.order)
     work = _Work(
         np.zeros(n_slots, np.int32),
@@ -97,6 +106,7 @@ def grow(predicates: Any, intervals: Any, slots: Any, nodes: Any, max_cap: int, 
         np.empty(len(predicates.off), np.int64),
         np.empty(n_entries, np.int32),
         np.empty((2 * n_entries + 66, 7), np.int64),
+        np.zeros(n_slots, np.float64),
     )
     nodes.end[0] = n_entries
     nodes.sizes[0] = 1
@@ -104,19 +114,31 @@ def grow(predicates: Any, intervals: Any, slots: Any, nodes: Any, max_cap: int, 
     while node < nodes.sizes[0]:
         nodes.edge[node] = nodes.sizes[1]
         if nodes.end[node] - nodes.start[node] > max_cap:
-            partition(predicates, intervals, slots, nodes, work, node, max_cap, by_cost)
+            partition(predicates, intervals, slots, nodes, work, node, max_cap, by_cost, ranking, earlier)
         nodes.n_edges[node] = nodes.sizes[1] - nodes.edge[node]
         node += 1
 
 
 @allocating_kernel
 def partition(
-    predicates: Any, intervals: Any, slots: Any, nodes: Any, work: Any, node: int, max_cap: int, by_cost: bool
+    predicates: Any,
+    intervals: Any,
+    slots: Any,
+    nodes: Any,
+    work: Any,
+    node: int,
+    max_cap: int,
+    by_cost: bool,
+    ranking: Any,
+    earlier: Any,
 ) -> None:
     """BE-Tree, Algorithm 5: moves what has an attribute worth an edge out of the node's leaf."""
     start, end = nodes.start[node], nodes.end[node]
     n_touched = count_attributes(predicates, nodes.order, start, end, work)
-    choose(predicates, slots, nodes.order, start, end, work, n_touched)
+    if ranking.by == BY_COST:
+        choose(predicates, slots, nodes.order, start, end, work, n_touched)
+    else:
+        choose_by_rank(predicates, slots, nodes.order, start, end, work, n_touched, max_cap, ranking, earlier)
     if by_cost and not pays(predicates, slots, nodes.order, start, end, work, n_touched):
         for t in range(n_touched):
             work.n_with[work.touched[t]] = 0
@@ -392,6 +414,4 @@ def add_node(
     nodes.start[node], nodes.end[node] = start, end
     for i in range(start, end):
         p = work.chosen[work.moved[i]]
-        one = predicates.last[p] - predicates.first[p] == 1
-        exact = one and predicates.low[p] == low and predicates.high[p] == high
-        predicates.state[p] = SUBSUMED if exact else COVERED
+        predicates.state[p] = path_state(predicates, p, low, high)

@@ -5,7 +5,7 @@ In: nothing. Out: the tuples of arrays that the builder's kernels share.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,13 @@ class Slots(NamedTuple):
     presence: NDArray[np.float64]
     n_ranks: NDArray[np.int32]
     is_sampled: bool
+
+
+@inlined
+def path_state(predicates: Any, p: int, low: int, high: int) -> int:
+    """The state of a predicate on whose slot the path asks for ranks low .. high."""
+    one = predicates.last[p] - predicates.first[p] == 1
+    return SUBSUMED if one and predicates.low[p] == low and predicates.high[p] == high else COVERED
 
 
 @inlined
