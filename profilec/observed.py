@@ -53,6 +53,14 @@ class Observed:
         if self._n >= self._next:
             self._take(document)
 
+    def saw_many(self, n: int, at: Callable[[int], Mapping[str, Any]]) -> None:
+        """Takes note of n documents, of which `at` gives that of a place."""
+        first = self._n
+        while self._next <= first + n:
+            self._n = max(self._next, first + 1)
+            self._take(at(self._n - first - 1))
+        self._n = first + n
+
     def statistics(self) -> Statistics:
         """Of the last documents kept."""
         with self._lock:
@@ -60,6 +68,7 @@ class Observed:
         return Statistics.of(kept, KEPT)
 
     def _take(self, document: Mapping[str, Any]) -> None:
+        self._next = self._n + self._random.randint(1, 2 * STRIDE - 1)
         try:
             copy = copied(document)
         except DocumentError:  # an attribute that no profile asks for may hold anything
@@ -67,7 +76,6 @@ class Observed:
         with self._lock:
             self._kept.append(copy)
             self._n_kept += 1
-            self._next = self._n + self._random.randint(1, 2 * STRIDE - 1)
             is_due = self._n_kept % BETWEEN == 0
         if is_due and self._when_due is not None:
             self._when_due()

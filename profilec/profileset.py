@@ -256,6 +256,7 @@ def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
         prefilter=plan.prefilter,
         groups=None if matcher else dict(plan.groups),
         index_of=plan.rank_index,
+        frequency=plan.frequency or None,
         pattern_index=plan.pattern_index,
     )
 
@@ -476,8 +477,14 @@ class ProfileSet:
         """
         expect_documents(documents)
         n_threads = n_threads_of(threads)
-        n_documents = len(documents) if hasattr(documents, "__len__") else FEW_DOCUMENTS
+        if not hasattr(documents, "__len__"):
+            documents = list(documents)
+        n_documents = len(documents)
         offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
+        if self._observed is not None:
+            is_list = n_rows_of(documents) is None
+            at = documents.__getitem__ if is_list else lambda place: next(iter(rows_at(documents, [place])))
+            self._observed.saw_many(n_documents, at)
         return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:

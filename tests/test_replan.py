@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import profilec
@@ -97,6 +99,20 @@ def test_a_set_follows_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(after < before / 2 for before, after in sizes), sizes
 
 
+@pytest.mark.parametrize("as_batch", [list, pa.Table.from_pylist], ids=["dicts", "Arrow"])
+def test_a_set_follows_its_batches(as_batch: Callable[[list[Any]], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "STRIDE", 2)
+    monkeypatch.setattr(observing, "BETWEEN", 50)
+    monkeypatch.setattr(observing, "KEPT", 100)
+    profiles = profilec.compile(CONDITIONS, statistics=documents("a"), options={"replan": 2})
+    drifted = documents("b", 700)
+    before, plan, batch = candidates(profiles, drifted), profiles.plan, as_batch(drifted)
+    deadline = time.monotonic() + 60
+    while profiles.plan is plan and time.monotonic() < deadline:
+        profiles.match_batch(batch)
+    assert candidates(profiles, drifted) < before / 2
+
+
 def test_documents_as_expected_change_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observing, "BETWEEN", 20)
     profiles = profilec.compile(CONDITIONS, statistics=documents("a"), options={"replan": 3})
@@ -105,6 +121,17 @@ def test_documents_as_expected_change_no_plan(monkeypatch: pytest.MonkeyPatch) -
         profiles.match(document)
     assert profiles.plan is plan
     assert profiles.replan().n_sampled > 50
+
+
+@pytest.mark.parametrize("size", [1, 7, 5_000])
+def test_batches_are_kept_like_documents(size: int) -> None:
+    observed, alike = Observed(), Observed()
+    for number in range(20_000):
+        alike.saw({"n": number})
+    for start in range(0, 20_000, size):
+        n = min(size, 20_000 - start)
+        observed.saw_many(n, lambda place, start=start: {"n": start + place})  # type: ignore[misc]
+    assert observed.statistics().sample == alike.statistics().sample
 
 
 def test_the_last_documents_are_kept() -> None:

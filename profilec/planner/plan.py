@@ -35,6 +35,7 @@ class Plan:
     `index`: the index of each attribute, where a matcher has some; then the pattern indexes that are forced, so that an
     attribute may be there twice.
     `prefilter`: whether entries are passed over that cannot match, as the earlier documents are.
+    `frequency`: of each attribute or expression the share of sampled documents that have it, for `opindex` alone.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
     to gain, each with the share of documents for which it is looked at, and how many there are in all."""
@@ -51,6 +52,7 @@ class Plan:
     operators: tuple[Operator, ...] = ()
     groups: tuple[tuple[str, str], ...] = ()
     prefilter: bool = True
+    frequency: tuple[float, ...] = ()
     n_unselective: int = 0
     unselective: tuple[tuple[int, float], ...] = ()
 
@@ -141,6 +143,7 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         matcher=found.matcher,
         groups=tuple(found.groups.items()),
         prefilter=joins[0].name == PREFILTER,
+        frequency=_frequency(built) if "opindex" in (found.matcher, *found.groups.values()) else (),
         reason=_reason(options),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
@@ -155,6 +158,10 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
     )
     plan.verify()
     return plan
+
+
+def _frequency(built: Built) -> tuple[float, ...]:
+    return () if built.presence is None else tuple(built.presence[: len(built.image.slots)].tolist())
 
 
 def _reason(options: Options) -> str:

@@ -150,6 +150,23 @@ def test_matchers_of_groups_that_are_forced_are_taken(others: str | None) -> Non
     assert all("rows_seen" in operator for operator in seen)
 
 
+def test_opindex_is_told_how_often_attributes_come() -> None:
+    """`common` is asked for less often than `rare`, but comes with every document: it is no pivot."""
+    conditions = {f"p{i}": f"rare = {i} AND common = {i % 7}" for i in range(50)} | {"r": "rare = 1", "s": "rare = 2"}
+    known = [{"common": i % 7} | ({"rare": i} if i % 10 == 0 else {}) for i in range(200)]
+    pivots = {}
+    for name, statistics in (("known", known), ("unknown", None)):
+        compiled = profilec.compile(conditions, statistics=statistics, options={"matcher": "opindex"})
+        names = [slot.name for slot in compiled._image.slots]
+        assert dict(zip(names, compiled.plan.frequency, strict=False)) == (
+            {"rare": 0.1, "common": 1.0} if statistics else {}
+        )
+        (finder,) = [matcher.finder for matcher in compiled._executor(10_000).matchers.values()]
+        pivots[name] = {names[slot] for slot in np.flatnonzero(finder.lists.partition >= 0)}
+        assert compiled.match({"rare": 1, "common": 1}) == ["p1", "r"]
+    assert pivots == {"known": {"rare"}, "unknown": {"rare", "common"}}
+
+
 def test_the_prefilter_is_there_where_it_spares_more_than_it_takes() -> None:
     conditions = {f"p{i}": f"brand = 'b{i}' AND EXISTS d (d.brand = brand AND d.a{i} > a{i})" for i in range(8)}
     without_brand = [{"price": i} for i in range(50)]

@@ -5,8 +5,8 @@ In: an image. Out: what finds the entries that ask joins alone (`joins.literals`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,20 +39,29 @@ class Matcher(Protocol):
         ...
 
 
-def _betree(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+class Given(NamedTuple):
+    """What a matcher may need: a tree of the entries; the attribute indexes that are asked for, by attribute; of each
+    slot the share of documents that have it, or None where that is not known."""
+
+    tree: Tree | None
+    index_of: Mapping[str, str]
+    frequency: Sequence[float] | None
+
+
+def _betree(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.betree.matcher import BETreeMatcher
 
-    return BETreeMatcher(image, tree)
+    return BETreeMatcher(image, given.tree)
 
 
-def _access(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+def _access(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.access import AccessFinder
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
 
-    return SparseCandidateMatcher(AccessFinder(image, own, index_of), np.flatnonzero(own).astype(np.int32))
+    return SparseCandidateMatcher(AccessFinder(image, own, given.index_of), np.flatnonzero(own).astype(np.int32))
 
 
-def _counting(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+def _counting(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
     from profilec.runtime.matchers.counting import CountingFinder
     from profilec.runtime.matchers.rank_tests import rank_tests
@@ -61,23 +70,23 @@ def _counting(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[s
     return SparseCandidateMatcher(CountingFinder(tests), tests.entries)
 
 
-def _opindex(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+def _opindex(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
     from profilec.runtime.matchers.opindex.match import OpIndexFinder
     from profilec.runtime.matchers.rank_tests import rank_tests
 
     tests = rank_tests(image, own)
-    return SparseCandidateMatcher(OpIndexFinder(tests), tests.entries)
+    return SparseCandidateMatcher(OpIndexFinder(tests, given.frequency), tests.entries)
 
 
-def _bitmap(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+def _bitmap(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.bitmap import BitmapMatcher
     from profilec.runtime.matchers.candidates import CandidateMatcher
 
-    return CandidateMatcher(image, BitmapMatcher(image, index_of), own)
+    return CandidateMatcher(image, BitmapMatcher(image, given.index_of), own)
 
 
-def _scan(image: Image, own: Entries, tree: Tree | None, index_of: Mapping[str, str]) -> Matcher:
+def _scan(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.candidates import CandidateMatcher
     from profilec.runtime.matchers.scan import ScanMatcher
 
@@ -102,7 +111,7 @@ class Nothing:
 
 _NONE = np.zeros(0, np.int32)
 
-MATCHERS: dict[str, Callable[[Image, Entries, Tree | None, Mapping[str, str]], Matcher]] = {
+MATCHERS: dict[str, Callable[[Image, Entries, Given], Matcher]] = {
     "access": _access,
     "betree": _betree,
     "bitmap": _bitmap,
@@ -110,8 +119,7 @@ MATCHERS: dict[str, Callable[[Image, Entries, Tree | None, Mapping[str, str]], M
     "opindex": _opindex,
     "scan": _scan,
 }
-"""What finds some entries of an image, of which a tree may have been made; `index_of`: the attribute indexes that are
-asked for, by attribute."""
+"""What finds some entries of an image."""
 
 
 def matcher_of(
@@ -121,23 +129,25 @@ def matcher_of(
     joined: bool = False,
     groups: Mapping[str, str] | None = None,
     index_of: Mapping[str, str] | None = None,
+    frequency: Sequence[float] | None = None,
 ) -> Matcher:
     """What finds the entries that do not ask joins alone, or those that do (`joined`); of the former those of `groups`,
-    by the attribute that gives access to them, with matchers of their own.
+    by the attribute that gives access to them, with matchers of their own. `index_of`, `frequency`: see `Given`.
 
     Raises ValueError where there is no such matcher.
     """
-    own, tree = asks_joins_alone(image) == joined, image.join_tree if joined else image.tree
+    own = asks_joins_alone(image) == joined
+    given = Given(image.join_tree if joined else image.tree, index_of or {}, frequency)
     if joined or not groups:
-        return _make(name)(image, own, tree, index_of or {})
+        return _make(name)(image, own, given)
     parts = {}
     for part, entries in entries_of(image, name, groups).items():
         if (own & entries).any():
-            parts[part] = _make(part)(image, own & entries, tree, index_of or {})
+            parts[part] = _make(part)(image, own & entries, given)
     return MixedMatcher(parts) if parts else Nothing()
 
 
-def _make(name: str) -> Callable[[Image, Entries, Tree | None, Mapping[str, str]], Matcher]:
+def _make(name: str) -> Callable[[Image, Entries, Given], Matcher]:
     make = MATCHERS.get(name.partition(":")[0])
     if make is None:
         raise ValueError(f"no matcher {name!r}; there are {', '.join(MATCHERS)}")

@@ -22,6 +22,7 @@ Invariant: an entry's predicates are all in the lists of its partition, and `nee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +59,9 @@ class Lists(NamedTuple):
         return int((self.needed == 0).sum())
 
 
-def lists_of(tests: RankTests, frequency: NDArray[Any] | None = None, segments: int = SEGMENTS) -> Lists:
+def lists_of(
+    tests: RankTests, frequency: Sequence[float] | NDArray[Any] | None = None, segments: int = SEGMENTS
+) -> Lists:
     """Builds all lists. `frequency`: how often documents have each slot's attribute; as often as entries ask for it,
     where nothing better is known (OpIndex, 4.1). `segments`: a power of two."""
     pivot = pivots(tests, entry_frequency(tests) if frequency is None else np.asarray(frequency))

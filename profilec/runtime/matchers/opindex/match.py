@@ -9,6 +9,7 @@ Invariant: counters of partitions whose pivot the document has not are not looke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class OpIndexFinder:
 
     __slots__ = ("_given", "_n_without_pivot", "lists", "n_entries")
 
-    def __init__(self, tests: RankTests, frequency: NDArray[Any] | None = None) -> None:
+    def __init__(self, tests: RankTests, frequency: Sequence[float] | NDArray[Any] | None = None) -> None:
         """`frequency`: see `lists_of`."""
         self.lists = lists_of(tests, frequency)
         self._given = tuple(self.lists)
