@@ -107,28 +107,35 @@ def measured(load: Load, effort: Effort = FULL, matcher: str | None = None) -> F
     )
 
 
-def interleaved(runs: dict[str, Run], *, whole: dict[str, int], effort: Effort) -> dict[str, float]:
+def interleaved(
+    runs: dict[str, Run],
+    *,
+    whole: dict[str, int],
+    effort: Effort,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """The median seconds a document of each run, one run after the other in each round.
 
     `whole`: the documents of runs that are not to be cut; those that would take too long get fewer all the same.
+    `clock`: what tells seconds.
     """
     n_of: dict[str, int] = {}
     for name, run in runs.items():
         run(1)  # what is compiled or loaded on first use
-        one = _timed(run, 1)
+        one = _timed(run, 1, clock)
         longest = effort.longest if name in whole else effort.slice
         n_of[name] = max(1, min(whole.get(name, 1_000), int(longest / one)))
     took: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(effort.rounds):
         for name, run in runs.items():
-            took[name].append(_timed(run, n_of[name]) / n_of[name])
+            took[name].append(_timed(run, n_of[name], clock) / n_of[name])
     return {name: statistics.median(times) for name, times in took.items()}
 
 
-def _timed(run: Run, n: int) -> float:
-    start = time.perf_counter()
+def _timed(run: Run, n: int, clock: Callable[[], float]) -> float:
+    start = clock()
     run(n)
-    return time.perf_counter() - start
+    return clock() - start
 
 
 @dataclass(frozen=True, slots=True)

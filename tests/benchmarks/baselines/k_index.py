@@ -52,8 +52,8 @@ class KIndex:
 
     __slots__ = ("_base", "_list_off", "_max_size", "_n_ranks", "_out", "_postings", "_table")
 
-    def __init__(self, image: Image) -> None:
-        tests = rank_tests(image)
+    def __init__(self, image: Image | RankTests) -> None:
+        tests = image if isinstance(image, RankTests) else rank_tests(image)
         is_negative = tests.on_absence
         size = np.bincount(tests.owner[~is_negative[tests.tests]], minlength=tests.n_entries)
         self._base = tests.rank_base

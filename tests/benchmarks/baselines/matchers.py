@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from baselines.be_tree import be, be_b
 from baselines.gryphon import GryphonMatcher
 from baselines.gryphon_equality import GryphonEqualityMatcher
 from baselines.k_index import KIndex
@@ -18,6 +19,8 @@ from baselines.rank_tests import ConjunctionMatcher
 from profilec.runtime.image import Image
 
 MATCHERS: dict[str, Callable[[Image], ConjunctionMatcher]] = {
+    "be_tree": be,
+    "be_tree_together": be_b,
     "gryphon": GryphonMatcher,
     "gryphon_equality": GryphonEqualityMatcher,
     "k_index": KIndex,

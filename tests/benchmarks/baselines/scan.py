@@ -85,11 +85,11 @@ def scan_of(profiles: Conjunctions) -> MaskScan | BoundScan:
     slot = profiles.slot[order]
     if profiles.mask is not None:
         return MaskScan(off, slot, profiles.mask[order])
-    low, high, ranges, range_off, range_low, range_high = _bounds(profiles)
+    low, high, ranges, range_off, range_low, range_high = bounds_of(profiles)
     return BoundScan(off, slot, low[order], high[order], ranges[order], range_off, range_low, range_high)
 
 
-def _bounds(profiles: Conjunctions) -> tuple[NDArray[np.int32], ...]:
+def bounds_of(profiles: Conjunctions) -> tuple[NDArray[np.int32], ...]:
     """Low, high, number of the ranges or -1, and the ranges, for predicates of any cardinality."""
     low, high = profiles.low.copy(), profiles.high.copy()
     several = np.flatnonzero(has_list_of(profiles.op) | (profiles.op == Op.NOT_EQUAL))

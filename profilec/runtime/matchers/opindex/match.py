@@ -9,7 +9,7 @@ Invariant: counters of partitions whose pivot the document has not are not looke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,14 @@ class OpIndexFinder:
 
     __slots__ = ("_given", "_n_without_pivot", "lists", "n_entries")
 
-    def __init__(self, tests: RankTests, frequency: Sequence[float] | NDArray[Any] | None = None) -> None:
-        """`frequency`: see `lists_of`."""
-        self.lists = lists_of(tests, frequency)
+    def __init__(
+        self,
+        tests: RankTests,
+        frequency: Sequence[float] | NDArray[Any] | None = None,
+        make: Callable[..., Lists] = lists_of,
+    ) -> None:
+        """`frequency`: see `lists_of`, which is what `make` is if not another."""
+        self.lists = make(tests, frequency)
         self._given = tuple(self.lists)
         self.n_entries = len(tests.entries)
         self._n_without_pivot = self.lists.n_without_pivot
