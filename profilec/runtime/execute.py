@@ -131,7 +131,7 @@ class Executor:
             if self._joined is not None and answers is not None and earlier is not None:
                 found = self._both_phases(self._joined, decision, answers, (slots, ranks, n_slots), earlier)
                 entries = np.concatenate((entries, found))
-        return self.all_profiles(profiles, entries)
+        return self._with(profiles, entries)
 
     def _both_phases(
         self, joined: Matcher, decision: Decision, answers: JoinAnswers, document: SparseDocument, store: DocumentStore
@@ -350,7 +350,7 @@ class Executor:
         np.cumsum(np.bincount(documents, minlength=len(off) - 1), out=merged[1:])
         return merged, more.astype(np.int32)
 
-    def all_profiles(self, profiles: Int32, entries: Int32) -> Int32:
+    def _with(self, profiles: Int32, entries: Int32) -> Int32:
         """The profiles, and those of the entries."""
         if not len(entries):
             return profiles
