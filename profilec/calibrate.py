@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from profilec.calibrate_patterns import pattern_runs
 from profilec.grammar import ir
 from profilec.grammar.parse import parse_condition
 from profilec.planner import costs
@@ -97,6 +98,8 @@ def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, fl
     for name in INDEXES:
         told(f"index {name}")
         runs[name] = list(_probing(name))
+    told("indexes of patterns")
+    runs["patterns"] = [_Run(*run) for run in pattern_runs()]
     units = {"check_entry": _CHECK, "mix_matcher": max(statistics.median(mixing), 0.0)}
     for measured in runs.values():
         units |= _fitted(measured)

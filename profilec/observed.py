@@ -51,15 +51,21 @@ class Observed:
         """Takes note of a document."""
         self._n += 1
         if self._n >= self._next:
-            self._take(document)
+            self._next = self._n + self._gap()
+            self._keep(document)
 
     def saw_many(self, n: int, at: Callable[[int], Mapping[str, Any]]) -> None:
         """Takes note of n documents, of which `at` gives that of a place."""
-        first = self._n
-        while self._next <= first + n:
-            self._n = max(self._next, first + 1)
-            self._take(at(self._n - first - 1))
-        self._n = first + n
+        places = []
+        with self._lock:
+            first = self._n
+            self._n += n
+            while self._next <= self._n:
+                place = max(self._next - first, 1)
+                places.append(place - 1)
+                self._next = first + place + self._gap()
+        for place in places:
+            self._keep(at(place))
 
     def statistics(self) -> Statistics:
         """Of the last documents kept."""
@@ -67,10 +73,13 @@ class Observed:
             kept = list(self._kept)
         return Statistics.of(kept, KEPT)
 
-    def _take(self, document: Mapping[str, Any]) -> None:
-        self._next = self._n + self._random.randint(1, 2 * STRIDE - 1)
+    def _gap(self) -> int:
+        return self._random.randint(1, 2 * STRIDE - 1)
+
+    def _keep(self, document: Mapping[str, Any]) -> None:
         try:
             copy = copied(document)
+            Statistics.of([copy])
         except DocumentError:  # an attribute that no profile asks for may hold anything
             return
         with self._lock:

@@ -31,14 +31,14 @@ from profilec.planner.lower.rearrange import rearranged
 from profilec.planner.lower.workload import found_by
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
-from profilec.planner.plan import Plan, plan_of
+from profilec.planner.plan import Plan, attributes_of, plan_of
 from profilec.planner.ranking import BY_COST
 from profilec.planner.sources import Source
 from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
 from profilec.profile_table import Place, PlacesInMaking, ProfileTable
 from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
-from profilec.runtime.columns import n_rows_of, rows_at
+from profilec.runtime.columns import columns_of, n_rows_of, rows_at
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
@@ -456,6 +456,11 @@ class ProfileSet:
             return self._executor().any(document, self.documents)
         return len(self._overlapping(document)) > 0
 
+    def _asked(self) -> set[str]:
+        """The names of columns that profiles may ask for."""
+        names = [name.replace("`", "") for name in attributes_of(self._image)]
+        return {*names, *(name.partition(".")[0] for name in names)}
+
     def _overlapping(self, document: Mapping[str, Any]) -> Int32:
         overlap = self._executor().overlap
         overlap.require(self.ids)
@@ -477,14 +482,14 @@ class ProfileSet:
         """
         expect_documents(documents)
         n_threads = n_threads_of(threads)
-        if not hasattr(documents, "__len__"):
+        if n_rows_of(documents) is None and not isinstance(documents, list | tuple):
             documents = list(documents)
         n_documents = len(documents)
         offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
         if self._observed is not None:
-            is_list = n_rows_of(documents) is None
-            at = documents.__getitem__ if is_list else lambda place: next(iter(rows_at(documents, [place])))
-            self._observed.saw_many(n_documents, at)
+            is_table = n_rows_of(documents) is not None
+            asked = columns_of(documents, self._asked()) if is_table else documents
+            self._observed.saw_many(n_documents, lambda place: rows_at(asked, [place])[0] if is_table else asked[place])
         return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:

@@ -119,6 +119,7 @@ def _print_diff(
     paths: Sequence[str], options: dict[str, Any], diff: tuple[str, str], calibration: str | None, format_: str
 ) -> None:
     from profilec.cli.load import load, statistics_or_stop
+    from profilec.grammar.diagnostics import escaped
     from profilec.planner.drawing import changes
 
     plans = []
@@ -130,7 +131,7 @@ def _print_diff(
     if format_ == "json":
         print(json.dumps({"before": plans[0], "after": plans[1]}, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(changes(*plans)))
+        print("\n".join(map(escaped, changes(*plans))))
 
 
 def _load_history(profile_set: ProfileSet, paths: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ In: files of profiles, which are compiled, or one image, which is loaded. Out: t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -207,18 +207,17 @@ def read_options(
         elif name == "prefilter" and value.lower() in ("true", "false"):
             options[name] = value.lower() == "true"
         elif name == "ranking_weights":
-            weights = (weight.partition(":") for weight in value.split(","))
-            options[name] = {weight: _number(of_weight) for weight, _, of_weight in weights}
+            weights = _chosen_once("--option ranking_weights", (one.partition(":")[::2] for one in value.split(",")))
+            options[name] = {weight: _number(of_weight) for weight, of_weight in weights.items()}
         else:
             options[name] = _number(value, whole=name not in ("ranking_threshold", "replan"))
     if matcher:
-        named = dict(choice.rpartition("=")[::2] for choice in matcher)
-        others = named.pop("", None)
-        options["matcher"] = {**named, **({"*": others} if others else {})} if named else others
+        chosen = _chosen_once("--matcher", (_cut("--matcher", one) if "=" in one else ("*", one) for one in matcher))
+        options["matcher"] = chosen if set(chosen) != {"*"} else chosen["*"]
     if phase_order is not None:
         options["phase_order"] = phase_order
     if index:
-        options["index"] = dict(_cut("--index", choice) for choice in index)
+        options["index"] = _chosen_once("--index", (_cut("--index", choice) for choice in index))
     try:
         Options.read(options)
     except (TypeError, ValueError) as error:
@@ -227,7 +226,7 @@ def read_options(
 
 
 _WHOLE = re.compile(r"-?\d{1,40}")
-_DECIMAL = re.compile(r"-?\d{1,40}\.\d{1,40}")
+_DECIMAL = re.compile(r"-?\d{1,40}(\.\d{1,40})?([eE][-+]?\d{1,3})?")
 
 
 def _number(text: str, *, whole: bool = False) -> int | float | str:
@@ -235,6 +234,16 @@ def _number(text: str, *, whole: bool = False) -> int | float | str:
     if _WHOLE.fullmatch(text):
         return int(text)
     return float(text) if not whole and _DECIMAL.fullmatch(text) else text
+
+
+def _chosen_once(option: str, choices: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """By name; ends the verb where two choices are made for one."""
+    chosen: dict[str, str] = {}
+    for name, value in choices:
+        if chosen.setdefault(name, value) != value:
+            of = "all" if name == "*" else name
+            terminal.stop(f"{option} is given twice for {of}: {chosen[name]} and {value}")
+    return chosen
 
 
 def _cut(option: str, text: str) -> tuple[str, str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import os
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -58,7 +58,7 @@ def _units_of_text(text: bytes) -> Units:
         raise CalibrationError(f"no calibration: {error}") from None
     if not isinstance(facts, dict) or "profilec_calibration" not in facts:
         raise CalibrationError("no calibration, which `profilec calibrate -o FILE` writes")
-    if facts["profilec_calibration"] != VERSION:
+    if isinstance(facts["profilec_calibration"], bool) or facts["profilec_calibration"] != VERSION:
         raise CalibrationError(f"a calibration of another version of profilec ({facts['profilec_calibration']!r:.20})")
     if not isinstance(facts.get("units"), dict):
         raise CalibrationError("damaged: it has no units")
@@ -73,7 +73,7 @@ def _units_of(given: Mapping[Any, Any]) -> Units:
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise CalibrationError(f"no unit cost {name!r:.60}{hint}")
         is_number = isinstance(ns, int | float) and not isinstance(ns, bool)
-        if not is_number or not 0 <= ns < math.inf:
+        if not is_number or not 0 <= ns <= sys.float_info.max:
             raise CalibrationError(f"the unit cost {name} is in nanoseconds, and not {ns!r:.60}")
     return {**defaults, **{name: float(ns) for name, ns in given.items()}}
 

@@ -202,9 +202,9 @@ def _formatted(facts: dict[str, Any], format_: str, as_text: Callable[[dict[str,
     if "operators" not in facts:
         raise ValueError(f"format takes 'text' or 'json' for a profile, not {format_!r}")
     draw: dict[str, Callable[[], str]] = {
-        "dot": lambda: drawing.dot(facts["operators"]),
-        "mermaid": lambda: drawing.mermaid(facts["operators"]),
-        "html": lambda: drawing.page(facts),
+        "dot": lambda: drawing.dot(_escaped(facts["operators"])),
+        "mermaid": lambda: drawing.mermaid(_escaped(facts["operators"])),
+        "html": lambda: drawing.page(_escaped(facts)),
     }
     if format_ not in draw:
         raise ValueError(f"format takes 'text', 'json', {', '.join(map(repr, draw))}, not {format_!r}")

@@ -3,15 +3,11 @@
 In: rows of sizes and what each was measured to cost. Out: the unit costs whose sums miss the measured costs least,
 relative to these.
 
-The best solution is an ordinary one over some of the columns, the others being 0 (Lawson and Hanson, Solving Least
-Squares Problems, chapter 23). For as few columns as an operator has, all choices of columns are tried, so that it is
-found for sure.
+Lawson and Hanson, Solving Least Squares Problems, chapter 23: columns are taken one after another, the one first by
+which most is to be gained, and those that would get a negative coefficient go back. What is found is the best.
 """
 
 from __future__ import annotations
-
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +25,30 @@ def unit_costs(sizes: Floats, measured: Floats) -> Floats:
     scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
     rows = rows / scale
     ones = np.ones(len(measured))
-    best: Any = np.zeros(rows.shape[1])
-    least = float(np.square(ones).sum())
-    for n in range(1, rows.shape[1] + 1):
-        for columns in combinations(range(rows.shape[1]), n):
-            found = np.linalg.lstsq(rows[:, columns], ones, rcond=None)[0]
-            if (found < 0).any():
-                continue
-            missed = float(np.square(rows[:, columns] @ found - ones).sum())
-            if missed < least - 1e-12:
-                least, best = missed, np.zeros(rows.shape[1])
-                best[list(columns)] = found
-    units: Floats = best / scale
+    found = np.zeros(rows.shape[1])
+    taken = np.zeros(rows.shape[1], np.bool_)
+    while not taken.all():
+        gain = np.where(taken, -np.inf, rows.T @ (ones - rows @ found))
+        if gain.max() <= _NOTHING * len(measured):
+            break
+        taken[gain.argmax()] = True
+        best = _over(rows, ones, taken)
+        while (best[taken] <= 0).any():
+            falls = taken & (best <= 0)
+            found += (found[falls] / (found[falls] - best[falls])).min() * (best - found)
+            taken &= found > _NOTHING
+            best = _over(rows, ones, taken)
+        found = best
+    units: Floats = found / scale
     return units
+
+
+_NOTHING = 1e-12
+"""Of numbers about 1, what rounding makes of 0."""
+
+
+def _over(rows: Floats, ones: Floats, taken: NDArray[np.bool_]) -> Floats:
+    """The ordinary solution over some columns; 0 in the others."""
+    best = np.zeros(rows.shape[1])
+    best[taken] = np.linalg.lstsq(rows[:, taken], ones, rcond=None)[0]
+    return best

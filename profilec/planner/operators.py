@@ -14,6 +14,7 @@ from profilec.planner.lower.workload import SlotLoad, Workload, together
 from profilec.planner.search import Found, Priced
 
 if TYPE_CHECKING:
+    from profilec.planner.pattern_choice import Choice
     from profilec.runtime.image import Image
 
 
@@ -56,6 +57,7 @@ def operators_of(
     units: Units,
     pattern_index: Mapping[str, str],
     joins: Sequence[Priced],
+    pattern_choices: Sequence[Choice],
 ) -> tuple[Operator, ...]:
     """Those of a plan, each with its inputs. `joins`: how they are asked, and how else they could be."""
     building = _Building()
@@ -73,7 +75,8 @@ def operators_of(
         reader = building.add("check", "what Python has to decide", workload.rows, to_check, read_by=reader)
     detail = [counted(len(image.slots), "attribute")]
     detail += [f"patterns of {attribute} by {name}" for attribute, name in pattern_index.items()]
-    encode = building.add("encode", ", ".join(detail), workload.present, cost(costs.encode(workload), units))
+    ns = cost(costs.encode(workload), units) + sum(choice.taken.ns for choice in pattern_choices)
+    encode = building.add("encode", ", ".join(detail), workload.present, ns, _not_taken(pattern_choices))
     of_mixing = cost(costs.another(len(own)), units) / len(own)
     for name, load in own.items():
         indexes = list(_indexes(name, load, found))
@@ -97,6 +100,17 @@ def operators_of(
 
 _JOIN_SHARE = 0.5
 """The share of entries that ask joins alone which are taken to hold."""
+
+
+def _not_taken(choices: Sequence[Choice]) -> list[Priced]:
+    """The pattern indexes that were rejected, with their attribute where several have patterns, the cheapest first."""
+    several = len(choices) > 1
+    rejected = [
+        Priced(f"{other.name} of {choice.names[0]}" if several else other.name, other.ns)
+        for choice in choices
+        for other in choice.rejected
+    ]
+    return sorted(rejected, key=lambda priced: priced.ns)
 
 
 def rank_indexes(workload: Workload, found: Found) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,6 @@ error that names what there is.
 from __future__ import annotations
 
 import difflib
-import math
 import operator
 import sys
 from collections.abc import Iterable, Mapping
@@ -42,8 +41,9 @@ INDEXES = (
     "sci:virtual",
     "segment_tree",
 )
-PATTERN_INDEXES = ("aho_corasick", "regex_set", "suffix_trie", "trie")
-"""Indexes of an attribute's patterns (LIKE, ILIKE, MATCHES); the others are of its ranks."""
+PATTERN_INDEXES = ("aho_corasick", "patterns", "regex_set", "suffix_trie", "trie")
+"""Indexes of an attribute's patterns (LIKE, ILIKE, MATCHES), of which `patterns` is the default; the others are of its
+ranks."""
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
 _RANKING = ("ranking", "ranking_threshold", "ranking_weights")
@@ -102,7 +102,7 @@ class Options:
         if not isinstance(prefilter, bool | None):
             raise ValueError(f"prefilter takes True or False, not {_shown(prefilter)}")
         replan = given.get("replan")
-        if replan is not None and not (isinstance(replan, int | float) and 1 < replan < math.inf):
+        if replan is not None and not (isinstance(replan, int | float) and 1 < replan <= sys.float_info.max):
             raise ValueError(f"replan takes a number above 1, as 2 for twice as much as need be, not {_shown(replan)}")
         rules = _rules(given.get("rules"))
         return cls(

@@ -15,10 +15,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from profilec.planner.costs import Units
+from profilec.planner.lower.pattern_loads import pattern_loads
 from profilec.planner.lower.unselective import unselective
-from profilec.planner.lower.workload import workload_of
+from profilec.planner.lower.workload import Workload, workload_of
 from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
+from profilec.planner.pattern_choice import choose, named
 from profilec.planner.search import PREFILTER, joined, search
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 class Plan:
     """`operators`: the first gives the answer. `matcher` finds all entries but those that an attribute of `groups`
     gives access to, which the matcher named there finds ("" stands for entries that no attribute gives access to).
-    `index`: the index of each attribute, where a matcher has some; then the pattern indexes that are forced, so that an
-    attribute may be there twice.
+    `index`: the index of each attribute, where a matcher has some; then the pattern indexes that are forced, or are not
+    the default, so that an attribute may be there twice.
     `prefilter`: whether entries are passed over that cannot match, as the earlier documents are.
     `frequency`: of each attribute or expression the share of sampled documents that have it, for `opindex` alone.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
@@ -91,7 +93,7 @@ class Plan:
 
     @property
     def pattern_index(self) -> dict[str, str]:
-        """The index of an attribute's patterns, where one is forced."""
+        """The index of an attribute's patterns, where one is forced or is not the default."""
         return of_kind(self.index, PATTERN_INDEXES)
 
     @property
@@ -134,25 +136,27 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
     """
     image = built.image
     if options.index or options.matcher_of:
-        options.expect_used(_attributes(image))
+        options.expect_used(attributes_of(image))
     workload = workload_of(image, built.expected, built.sampled)
     found = search(workload, options, units)
     joins = joined(built.joins, options.prefilter, units)
+    pattern_choices = list(choose(pattern_loads(image, built.expected, built.sampled), options, units))
+    pattern_index = named(pattern_choices, options)
     n_unselective, worst = unselective(image, built.expected)
     plan = Plan(
         matcher=found.matcher,
         groups=tuple(found.groups.items()),
         prefilter=joins[0].name == PREFILTER,
         frequency=_frequency(built) if "opindex" in (found.matcher, *found.groups.values()) else (),
-        reason=_reason(options),
+        reason=_reason(options, workload),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
         n_entries=image.n_entries,
         n_joins=len(image.joins),
         phase_order=options.phase_order,
-        index=(*rank_indexes(workload, found), *options.pattern_index.items()),
+        index=(*rank_indexes(workload, found), *pattern_index.items()),
         n_sampled=workload.n_sampled,
-        operators=operators_of(image, workload, found, units, options.pattern_index, joins),
+        operators=operators_of(image, workload, found, units, pattern_index, joins, pattern_choices),
         n_unselective=n_unselective,
         unselective=worst,
     )
@@ -164,7 +168,11 @@ def _frequency(built: Built) -> tuple[float, ...]:
     return () if built.presence is None else tuple(built.presence[: len(built.image.slots)].tolist())
 
 
-def _reason(options: Options) -> str:
+def _reason(options: Options, workload: Workload) -> str:
+    groups = {group.attribute.replace("`", "") for group in workload.groups}
+    idle = [name for name in options.group_matcher if name.replace("`", "") not in groups]
+    if idle:
+        return f"as the options say, but {shortened(idle)} {'finds' if len(idle) == 1 else 'find'} no entries"
     if options.matcher is not None or options.matcher_of:
         return "as the options say"
     if options.rank_index:
@@ -176,7 +184,7 @@ def _reason(options: Options) -> str:
     return "it is expected to cost least"
 
 
-def _attributes(image: Image) -> Iterator[str]:
+def attributes_of(image: Image) -> Iterator[str]:
     """The attributes and expressions that profiles use, as one writes them, and without back-quotes."""
     programs = [slot.program for slot in image.slots]
     programs += image.terms

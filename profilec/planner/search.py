@@ -122,7 +122,8 @@ class _Prices:
 
     def mixed(self, forced: str | None, group_matcher: Mapping[str, str]) -> _Mix:
         """The cheapest plan in which these groups have these matchers, and the others, where it is named, `forced`."""
-        given = {name: group_matcher[_plain(name)] for name in self._names if _plain(name) in group_matcher}
+        by_name = {name: group_matcher.get(name) or group_matcher.get(_plain(name)) for name in self._names}
+        given = {name: matcher for name, matcher in by_name.items() if matcher is not None}
         choices = [(forced,)] if forced else [of for n in range(1, len(MIXED) + 1) for of in combinations(MIXED, n)]
         return min((self._best_of(among, given) for among in choices), key=lambda mix: mix[-1])
 

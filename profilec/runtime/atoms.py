@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from profilec.runtime.image import Int32, gather
 
-_FEW = 8
+FEW = 8
 """PERF: so many atoms are looked for one by one; a call of the automaton costs 3 us, and 10 ns a character."""
 _CHUNK = 4096
 _FLOOD = 8
@@ -66,7 +66,7 @@ class Atoms:
 
     def close(self) -> None:
         """Builds the automaton; nothing is added afterwards."""
-        if len(self._keys) <= _FEW and not self._only_automaton:
+        if len(self._keys) <= FEW and not self._only_automaton:
             self._few = list(self._keys)
         else:
             self._names = [atom.encode("utf-8", "surrogatepass") for atom in self._keys]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -70,6 +71,7 @@ class _NotUnderstoodError(Exception):
     pass
 
 
+@lru_cache(maxsize=1_024)
 def required_literals(pattern: str) -> Required | None:
     """The literals, or None where nothing useful is known.
 

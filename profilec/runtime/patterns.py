@@ -15,6 +15,7 @@ the string and memory bounded, whatever the patterns and the string are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from itertools import chain
 from typing import TypeAlias
 
@@ -31,6 +32,49 @@ _COMMON = frozenset(" .,-_/:;'\"=()")
 
 Pairs: TypeAlias = tuple[list[int], list[int]]
 """Two lists of one length."""
+
+
+class Way(Enum):
+    """How a pattern is decided: by an atom that occurs; tried where one does, in the text or in its folded form; tried
+    where the text begins, or ends, with a character; in a set of regexes; tried whatever the text is."""
+
+    DECIDED = "decided"
+    ATOM = "atom"
+    FOLDED = "folded"
+    FIRST = "first"
+    LAST = "last"
+    TOGETHER = "together"
+    ALONE = "alone"
+
+
+def way_of(pattern: Pattern) -> tuple[Way, Sequence[str]]:
+    """How the pattern is decided, and by which atoms, or which character.
+
+    >>> from profilec.values.patterns import parse_like
+    >>> way_of(Pattern(0, parse_like("%lamp%"), None)), way_of(Pattern(0, None, "err(or|no)[0-9]"))
+    ((<Way.DECIDED: 'decided'>, ['lamp']), (<Way.ATOM: 'atom'>, ('error', 'errno')))
+    """
+    if pattern.like is not None:
+        return _way_of_like(pattern.like)
+    assert pattern.regex is not None
+    required = required_literals(pattern.regex)
+    if required is not None and all(map(_usable, required.literals)):
+        return Way.FOLDED if required.folded else Way.ATOM, required.literals
+    return Way.ALONE if counts_far(pattern.regex) else Way.TOGETHER, ()
+
+
+def _way_of_like(pattern: LikePattern) -> tuple[Way, Sequence[str]]:
+    elements = pattern.elements
+    literals = [element for element in elements if isinstance(element, str)]
+    atom = max(literals, key=lambda literal: (_usable(literal), len(literal)), default="")
+    if _usable(atom):
+        decides = elements == (Wildcard.ANY_RUN, atom, Wildcard.ANY_RUN) and len(atom) <= MAX_LENGTH
+        return Way.DECIDED if decides else Way.ATOM, [atom[-MAX_LENGTH:]]
+    if elements and isinstance(elements[0], str):
+        return Way.FIRST, elements[0][0]
+    if elements and isinstance(elements[-1], str):
+        return Way.LAST, elements[-1][-1]
+    return Way.ALONE, ()
 
 
 class PatternSet:
@@ -51,15 +95,21 @@ class PatternSet:
         self._folded = Atoms()
         loose: list[tuple[int, str]] = []
         for number, pattern in enumerate(patterns):
-            if pattern.like is not None:
-                self._file_like(number, pattern.like)
-            elif pattern.regex is not None:
-                if self._file_regex(number, pattern.regex):
-                    continue
-                if counts_far(pattern.regex):
-                    self._always.append(number)
-                else:
+            way, literals = way_of(pattern)
+            match way:
+                case Way.DECIDED | Way.ATOM:
+                    self._plain.add(literals, number, decides=way is Way.DECIDED)
+                case Way.FOLDED:
+                    self._folded.add(literals, number, decides=False)
+                case Way.FIRST:
+                    self._by_first.setdefault(literals[0], []).append(number)
+                case Way.LAST:
+                    self._by_last.setdefault(literals[0], []).append(number)
+                case Way.TOGETHER:
+                    assert pattern.regex is not None
                     loose.append((number, pattern.regex))
+                case Way.ALONE:
+                    self._always.append(number)
         self._plain.close()
         self._folded.close()
         self._sets = RegexSets(loose, self._decide)
@@ -146,29 +196,6 @@ class PatternSet:
     def _unfiled_of(self, text: str) -> Iterable[int]:
         """The patterns without an atom that may match."""
         return chain(self._always, self._by_first.get(text[:1], ()), self._by_last.get(text[-1:], ()))
-
-    def _file_like(self, number: int, pattern: LikePattern) -> None:
-        elements = pattern.elements
-        literals = [element for element in elements if isinstance(element, str)]
-        atom = max(literals, key=lambda literal: (_usable(literal), len(literal)), default="")
-        if _usable(atom):
-            decides = elements == (Wildcard.ANY_RUN, atom, Wildcard.ANY_RUN) and len(atom) <= MAX_LENGTH
-            self._plain.add([atom[-MAX_LENGTH:]], number, decides=decides)
-        elif elements and isinstance(elements[0], str):
-            self._by_first.setdefault(elements[0][0], []).append(number)
-        elif elements and isinstance(elements[-1], str):
-            self._by_last.setdefault(elements[-1][-1], []).append(number)
-        else:
-            self._always.append(number)
-
-    def _file_regex(self, number: int, regex: str) -> bool:
-        """Whether the regex has atoms to be found by."""
-        required = required_literals(regex)
-        if required is None or not all(map(_usable, required.literals)):
-            return False
-        atoms = self._folded if required.folded else self._plain
-        atoms.add(required.literals, number, decides=False)
-        return True
 
 
 def _usable(atom: str) -> bool:

@@ -8,6 +8,7 @@ Invariant: a set that runs out of memory is no answer: its patterns are decided 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from profilec.runtime.deciders import Decider
@@ -16,6 +17,28 @@ from profilec.runtime.regex import RegexSet
 SET_SIZE = 50
 """PERF: a large set of patterns of many states costs more than its parts (character classes, 100 characters: 50
 patterns 13 us, 200 patterns 122 us), small ones cost a call each."""
+
+_TOKEN = re.compile(r"\\[pP]\{\^?\w+\}|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.DOTALL)
+_WIDE = (".", "[^", "\\D", "\\S", "\\W", "\\p", "\\P", "\\C")
+_DIGITS = ("\\d", "[0-9]")
+
+
+def multiplies_states(regex: str, *, digits_are_rare: bool = True) -> bool:
+    """Whether the regex may stay half found while others begin, so that a set of such has a state for each combination.
+    It may where it has a part that nearly any character goes on with, or repeats more than one character, space or,
+    where texts have few of them, digits.
+
+    >>> multiplies_states("lamp.*[0-9]"), multiplies_states("[a-z]{9}"), multiplies_states("^[ab]x+[0-9]*$")
+    (True, True, False)
+    """
+    narrow = ("\\s", *_DIGITS) if digits_are_rare else ("\\s",)
+    before = ")"
+    for token in _TOKEN.findall(regex):
+        is_repeat = token in ("*", "+") or (token[0] == "{" and len(token) > 1)
+        if token.startswith(_WIDE) or (is_repeat and before not in narrow and (len(before) > 1 or before == ")")):
+            return True
+        before = token
+    return False
 
 
 class RegexSets:

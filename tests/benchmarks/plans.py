@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,7 +50,9 @@ def workloads(n: int) -> Iterator[Workload]:
     yield _generated("intervals that overlap", lambda: _overlapping(n), _full)
     yield _begen("equality only", begen.Parameters(n, equality=1.0, cardinality=1_000, sizes=(1, 4)))
     yield Workload(
-        "patterns only", lambda: _parsed(patterns(n)), lambda: [{"line": line} for line in lines(2 * N_DOCUMENTS)]
+        "patterns only",
+        lambda: parsed(patterns(n).values()),
+        lambda: [{"line": line} for line in lines(2 * N_DOCUMENTS)],
     )
     wide = nested.Parameters(begen.Parameters(n, match_probability=0.001))
     yield _generated("wide CNF", lambda: nested.profiles(wide), lambda m: nested.documents(wide, m))
@@ -78,8 +80,9 @@ def _generated(name: str, profiles: Callable[[], Any], documents: Callable[[int]
     return Workload(name, lambda: forms_of(profiles()), lambda: documents(2 * N_DOCUMENTS).dicts())
 
 
-def _parsed(conditions: dict[str, str]) -> Iterator[ir.Condition]:
-    for text in conditions.values():
+def parsed(conditions: Iterable[str]) -> Iterator[ir.Condition]:
+    """The normal forms of conditions."""
+    for text in conditions:
         node = parse_condition(text).node
         assert isinstance(node, ir.Condition)
         yield normalize(node)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import profilec
 from profilec import bench as timing
 from profilec import calibrate as measuring
+from profilec import calibrate_patterns
 from profilec.cli.app import app
 from profilec.planner.calibration import default_units
 from profilec.planner.costs import MATCHERS
@@ -68,6 +69,8 @@ def test_units_are_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(measuring, "_SHAPES", measuring._SHAPES[:2])
     monkeypatch.setattr(measuring, "_N_DOCUMENTS", 5)
     monkeypatch.setattr(measuring, "INDEXES", {"interval": measuring.INDEXES["interval"]})
+    monkeypatch.setattr(calibrate_patterns, "_SIZES", (3,))
+    monkeypatch.setattr(calibrate_patterns, "N_TEXTS", 2)
     run("calibrate", "-o", "machine.json")
     units = json.loads(Path("machine.json").read_text())["units"]
     assert set(units) <= set(default_units())

@@ -171,9 +171,9 @@ def test_the_prefilter_is_there_where_it_spares_more_than_it_takes() -> None:
     conditions = {f"p{i}": f"brand = 'b{i}' AND EXISTS d (d.brand = brand AND d.a{i} > a{i})" for i in range(8)}
     without_brand = [{"price": i} for i in range(50)]
     with_all = [{"brand": f"b{i % 8}"} | {f"a{place}": i for place in range(8)} for i in range(50)]
-    chosen = {}
+    chosen, units = {}, {"prefilter_document": 5_000.0, "prefilter_line": 2_000.0}
     for name, known in (("unknown", None), ("spares", without_brand), ("spares nothing", with_all)):
-        plan = profilec.compile(conditions, statistics=known).plan
+        plan = profilec.compile(conditions, statistics=known, calibration=units).plan
         (joins,) = [operator for operator in plan.operators if operator.name == "joins"]
         assert joins.detail.endswith(", pre-filter") is plan.prefilter
         assert [name for name, _ in joins.rejected] == (

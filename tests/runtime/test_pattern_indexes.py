@@ -357,7 +357,9 @@ def test_options() -> None:
     assert Options.read({"index": {"title": "trie"}}).leaves_matcher
     with pytest.raises(ValueError, match="the matcher opindex uses no index"):
         Options.read({"matcher": "opindex", "index": {"title": "trie", "price": "hash"}})
-    with pytest.raises(ValueError, match=r"did you mean 'suffix_trie'.* segment_tree, aho_corasick, regex_set, "):
+    with pytest.raises(
+        ValueError, match=r"did you mean 'suffix_trie'.* segment_tree, aho_corasick, patterns, regex_set, "
+    ):
         Options.read({"index": {"title": "sufix_trie"}})
     with pytest.raises(ValueError, match=r"forces 'trie' on 'titel'.*did you mean 'title'"):
         profilec.compile(CONDITIONS, options={"index": {"titel": "trie"}})

@@ -52,12 +52,12 @@ def test_is_pattern_by_pattern(patterns, texts):
 @given(st.lists(LIKES | REGEXES, max_size=12), st.lists(st.text(alphabet="aAb\u00e9.", max_size=9), max_size=20))
 def test_texts_that_are_looked_at_together_are_kept_apart(patterns, texts):
     """With many atoms, and so few characters at once that a piece has some of the texts."""
-    kept = atoms_module._CHUNK, atoms_module._FEW
-    atoms_module._CHUNK, atoms_module._FEW = 8, 0
+    kept = atoms_module._CHUNK, atoms_module.FEW
+    atoms_module._CHUNK, atoms_module.FEW = 8, 0
     try:
         assert text_by_text(PatternSet(patterns), texts) == [one_by_one(patterns, text) for text in texts]
     finally:
-        atoms_module._CHUNK, atoms_module._FEW = kept
+        atoms_module._CHUNK, atoms_module.FEW = kept
 
 
 @given(st.lists(LIKES | REGEXES, min_size=1, max_size=8), st.text(alphabet="ab.é", min_size=20, max_size=120))
@@ -73,7 +73,7 @@ def test_chunks_lose_nothing_at_their_borders(patterns, text):
 
 def test_a_text_longer_than_a_chunk_and_shorter_than_a_key_is_read(monkeypatch):
     monkeypatch.setattr(atoms_module, "_CHUNK", 8)
-    monkeypatch.setattr(atoms_module, "_FEW", 0)
+    monkeypatch.setattr(atoms_module, "FEW", 0)
     patterns = [Pattern(0, parse_like("..é" + "x" * 20), None), Pattern(0, None, "ab")]
     assert PatternSet(patterns).matches("AAAAAabé") == [1]
 
@@ -107,12 +107,12 @@ def test_nested_literals_in_a_long_run():
     st.sampled_from([0, 10**9]),
 )
 def test_many_texts_are_searched_by_a_kernel(patterns, texts, many_hits):
-    kept = atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS
-    atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = 0, 0, many_hits
+    kept = atoms_module.FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS
+    atoms_module.FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = 0, 0, many_hits
     try:
         assert text_by_text(PatternSet(patterns), texts) == [one_by_one(patterns, text) for text in texts]
     finally:
-        atoms_module._FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = kept
+        atoms_module.FEW, atoms_module._KERNEL_BYTES, atoms_module._MANY_HITS = kept
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Lines that tell the differences of two plans, as `explain` tells them."""
     one, other = _by_name(before["operators"]), _by_name(after["operators"])
     lines = []
-    if before["matcher"] != after["matcher"]:
-        lines.append(f"matcher {after['matcher']}, and not {before['matcher']}")
+    if before["matchers"] != after["matchers"]:
+        lines.append(f"matcher {after['matchers']}, and not {before['matchers']}")
     cells: list[_Line] = [
         ("  ", one[name], other[name]) for name in one if name in other and _differ(one[name], other[name])
     ]

@@ -7,6 +7,7 @@ entries.py    which conjunctions are indexed, by which access predicate, with wh
 build.py      rows and skeletons of all profiles to the arrays of one image
 expected.py   how often documents satisfy each test; rearrange.py an image for what is known of them now
 workload.py   what matching a document comes to; unselective.py the entries by which an index has little to gain
+pattern_loads.py   what the patterns of an attribute come to, by index; seen_texts.py how often texts have literals
 entry_kernels.py, lists.py   what of that is compiled, for profiles that are no plain conjunctions
 betree/       the tree that the default matcher walks, bulk-loaded from an image's entries
 describe.py   a test of an image in the user's words

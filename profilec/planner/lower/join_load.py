@@ -27,6 +27,12 @@ class JoinLoad(NamedTuple):
     n_lines: int = 0
 
 
+MOST_DOCUMENTS = 200
+MOST_LINES = 16
+"""Expressions over the earlier documents up to which it is looked what the pre-filter would do: each has to be told of
+each document."""
+
+
 def join_load(image: Image, sample: Sequence[Any] | None) -> JoinLoad:
     """Of the image's join terms."""
     if not image.joins:
@@ -37,13 +43,13 @@ def join_load(image: Image, sample: Sequence[Any] | None) -> JoinLoad:
     from profilec.runtime.joins.phase import JoinPhase
     from profilec.runtime.store.documents import DocumentStore
 
-    store = DocumentStore(sample)
     phase = JoinPhase(image)
+    prefilter = phase.made_prefilter()
+    if prefilter.n_lines > MOST_LINES:
+        return JoinLoad(float(ns.sum()))
+    store = DocumentStore(sample[:MOST_DOCUMENTS])
     is_left = np.ones(len(ns), np.bool_)
     is_left[phase.rows_of(np.flatnonzero(phase.literals.alone).astype(np.int32))] = False
     with store.reading():
-        survivors = phase.survivors(store)
-    assert survivors is not None
-    assert phase.prefilter is not None
-    is_left[survivors.rows] = True
-    return JoinLoad(float(ns.sum()), float(ns[is_left].sum()), phase.prefilter.n_lines)
+        is_left[prefilter.survivors(store).rows] = True
+    return JoinLoad(float(ns.sum()), float(ns[is_left].sum()), prefilter.n_lines)

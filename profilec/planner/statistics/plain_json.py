@@ -77,6 +77,6 @@ def _read_tagged(name: str, inner: Any) -> Any:
                 return Timestamp(inner)
             case "$record" if isinstance(inner, dict):
                 return {name: read_value(item) for name, item in inner.items()}
-    except (InvalidOperation, TypeError, ValueError) as error:
+    except (AttributeError, InvalidOperation, TypeError, ValueError) as error:
         raise ValueError(f"{name} holds {inner!r:.60}") from error
     raise ValueError(f"{name} holds {inner!r:.60}, which no value is written as")

@@ -24,6 +24,7 @@ CAPACITY = 10_000
 MAX_BYTES = 16 << 20
 """Of the sample, as text."""
 VERSION = 1
+_MOST_DOCUMENTS = 2**63 - 1
 _CHUNK = 4_096
 
 
@@ -74,10 +75,13 @@ class Statistics:
             if not isinstance(document, Mapping):
                 raise DocumentError(f"document {first + number}: it is no mapping of attribute to value")
             try:
-                kept = plain(document)
+                text = json.dumps(plain(document))
             except DocumentError as error:
                 raise DocumentError(f"document {first + number}: {error}") from None
-            text = json.dumps(kept)
+            except RecursionError:
+                raise DocumentError(f"document {first + number}: a value is nested too deeply to be kept") from None
+            except ValueError as error:  # an integer of more digits than Python prints
+                raise DocumentError(f"document {first + number}: {error}") from None
             items = self._reservoir.items
             self._n_bytes += len(text) - (len(items[place]) if place < len(items) else 0)
             self._reservoir.put(place, text)
@@ -157,12 +161,12 @@ class Statistics:
             raise StatisticsError(f"no file of statistics: {error}") from None
         if not isinstance(facts, dict) or "profilec_statistics" not in facts:
             raise StatisticsError("no file of statistics, which `profilec stats DOCS -o FILE` writes")
-        if facts["profilec_statistics"] != VERSION:
+        if isinstance(facts["profilec_statistics"], bool) or facts["profilec_statistics"] != VERSION:
             raise StatisticsError(f"statistics of another version of profilec ({facts['profilec_statistics']!r:.20})")
         sample, n, capacity = facts.get("sample"), facts.get("documents"), facts.get("capacity")
         if not (isinstance(sample, list) and isinstance(n, int) and isinstance(capacity, int)):
             raise StatisticsError("damaged: it has no sample, documents and capacity")
-        if len(sample) > min(n, capacity) or capacity < 1 or (n and not sample):
+        if len(sample) > min(n, capacity) or capacity < 1 or (n and not sample) or n > _MOST_DOCUMENTS:
             raise StatisticsError("damaged: its sample, documents and capacity do not go together")
         statistics = cls(capacity)
         try:

@@ -36,12 +36,13 @@ class PatternIndex(Protocol):
 MakePatternIndex: TypeAlias = Callable[[Sequence[Pattern]], PatternIndex]
 PATTERN_INDEXES: dict[str, MakePatternIndex] = {
     "aho_corasick": partial(FiledPatterns, filed_by_atom, AutomatonSearch),
+    "patterns": PatternSet,
     "regex_set": RegexSetIndex,
     "suffix_trie": partial(FiledPatterns, filed_by_literal, SuffixSearch),
     "trie": partial(FiledPatterns, filed_by_prefix, PrefixSearch),
 }
 DEFAULT: MakePatternIndex = PatternSet
-"""What no option names: it chooses for each pattern by itself."""
+"""What neither an option nor the plan names: it chooses for each pattern by itself."""
 
 
 def pattern_index_of(slot: Slot, index_of: Mapping[str, str]) -> MakePatternIndex:
@@ -51,13 +52,14 @@ def pattern_index_of(slot: Slot, index_of: Mapping[str, str]) -> MakePatternInde
         index_of: names of PATTERN_INDEXES by attribute or expression, with back-quotes or without. What is named for
             a text counts for its folded form, too, which ILIKE asks.
     """
-    for name in _names_of(slot) if index_of else ():
+    for name in names_of(slot) if index_of else ():
         if name in index_of:
             return PATTERN_INDEXES[index_of[name]]
     return DEFAULT
 
 
-def _names_of(slot: Slot) -> list[str]:
+def names_of(slot: Slot) -> list[str]:
+    """The names under which a slot's pattern index may be given, the slot's own first."""
     match slot.program:
         case (("attribute", 0, parts, _),) | (("attribute", 0, parts, _), ("call", "FOLD", 1)):
             names = [slot.name, ".".join(parts)]

@@ -48,17 +48,11 @@ class RegexSetIndex:
         self._alone: list[int] = []
         together: list[tuple[int, str]] = []
         for number, pattern in enumerate(patterns):
-            if pattern.like is not None:
-                regex = regex_of_like(pattern.like)
-                if pattern.like.elements.count(Wildcard.ANY_ONE) > _MOST_ANY_ONE:
-                    self._alone.append(number)
-                elif not _SURROGATE.search(regex):
-                    together.append((number, regex))
-            elif pattern.regex is not None:
-                if counts_far(pattern.regex):
-                    self._alone.append(number)
-                else:
-                    together.append((number, pattern.regex))
+            regex = regex_in_set(pattern)
+            if regex is None:
+                self._alone.append(number)
+            elif pattern.like is None or not _SURROGATE.search(regex):
+                together.append((number, regex))
         self._sets = RegexSets(together, self._decide)
         self._alone += self._sets.left_out
 
@@ -76,6 +70,15 @@ class RegexSetIndex:
     def matches_each(self, texts: Sequence[str]) -> Pairs:
         """As `matches` of each text: the texts' places, and the patterns that match."""
         return pairs_of(map(self.matches, texts))
+
+
+def regex_in_set(pattern: Pattern) -> str | None:
+    """The regex that stands for the pattern in a set; None where it is to be decided on its own."""
+    if pattern.like is not None:
+        many = pattern.like.elements.count(Wildcard.ANY_ONE) > _MOST_ANY_ONE
+        return None if many else regex_of_like(pattern.like)
+    assert pattern.regex is not None
+    return None if counts_far(pattern.regex) else pattern.regex
 
 
 def regex_of_like(pattern: LikePattern) -> str:

@@ -35,12 +35,14 @@ class JoinPhase:
 
     def survivors(self, store: DocumentStore) -> Survivors | None:
         """What can match, as the pre-filter says; None where there is none."""
-        if not self._with_prefilter:
-            return None
+        return self.made_prefilter().survivors(store) if self._with_prefilter else None
+
+    def made_prefilter(self) -> PreFilter:
+        """The pre-filter, made when it is first asked for."""
         if self.prefilter is None:
             self.prefilter = PreFilter(self._image, self.table, self.literals)
             self.literals = self.prefilter.literals
-        return self.prefilter.survivors(store)
+        return self.prefilter
 
     def rows_of(self, entries: Int32) -> NDArray[np.int64]:
         """The rows of the table that the residuals of entries ask."""
