@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from profilec.planner.lower.betree.placed import Placed
 from profilec.planner.lower.betree.predicates import COVERED, SUBSUMED, Intervals, Predicates
 from profilec.planner.ranking import Ranking
+from profilec.runtime.image import Int32
 from profilec.runtime.kernels import inlined, kernel
 from profilec.runtime.sampled import Sampled
 
@@ -35,6 +36,14 @@ Floats = NDArray[np.float64]
 WINDOW_SHARE = 0.1
 LEAST_WINDOW, MOST_WINDOW = 100, 1_000
 """Documents of a window."""
+
+
+class _Documents(NamedTuple):
+    """The arrays of `Sampled`, as a kernel takes them."""
+
+    off: NDArray[np.int64]
+    slots: Int32
+    ranks: Int32
 
 
 class Ranks(NamedTuple):
@@ -67,7 +76,7 @@ def ranks_of(
         placed,
         (off, entries),
         (_window(n_own), _window(n_under)),
-        sampled,
+        _Documents(sampled.off, sampled.slots, sampled.ranks),
         (np.zeros(n_slots + 1, np.int32), np.zeros(n_nodes, np.bool_), np.zeros(n_nodes, np.bool_)),
         leaf_loss,
         bucket_loss,
@@ -112,7 +121,7 @@ def add_losses(
     placed: Any,
     owned: Any,
     windows: Any,
-    sampled: Any,
+    documents: Any,
     scratch: Any,
     leaf_loss: Any,
     bucket_loss: Any,
@@ -125,10 +134,10 @@ def add_losses(
     off, entries = owned
     leaf_window, window = windows
     ranks, comes, matches = scratch
-    for age in range(min(len(sampled.off) - 1, window[0])):
-        first, last = sampled.off[len(sampled.off) - 2 - age], sampled.off[len(sampled.off) - 1 - age]
+    for age in range(min(len(documents.off) - 1, window[0])):
+        first, last = documents.off[len(documents.off) - 2 - age], documents.off[len(documents.off) - 1 - age]
         for i in range(first, last):
-            ranks[sampled.slots[i]] = sampled.ranks[i]
+            ranks[documents.slots[i]] = documents.ranks[i]
         for node in range(len(placed.parent)):
             rank = ranks[placed.slot[node]]
             inside = placed.low[node] <= rank <= placed.high[node]
@@ -146,7 +155,7 @@ def add_losses(
             elif comes[node] and age < window[node]:
                 bucket_loss[node] += 1.0
         for i in range(first, last):
-            ranks[sampled.slots[i]] = 0
+            ranks[documents.slots[i]] = 0
 
 
 @inlined
