@@ -90,6 +90,9 @@ def explain(
         terminal.expect_choice("--form", form, ("cnf", "dnf"))
     options = read_options(option or [], matcher=matcher or [], index=index or [], phase_order=phase_order)
     if diff is not None:
+        others = {"--analyze": analyze, "--statistics": statistics, "--join-documents": join_documents}
+        for name in [name for name, given in others.items() if given]:
+            terminal.stop(f"{name} does not go with --diff, which compares the plans for two statistics")
         _print_diff(paths, options, diff, calibration, format_)
         return
     known = statistics_or_stop(statistics, None) if statistics else None

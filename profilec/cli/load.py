@@ -125,7 +125,7 @@ def load(
     if images:
         for name, given in (("--statistics", statistics), ("--calibration", calibration)):
             if given is not None:
-                terminal.stop(f"{images[0]}: it is an image, compiled without {name}; compile it again with that")
+                terminal.stop(f"{images[0]}: an image has its plan already: give {name} to `profilec compile`")
         profile_set = _load_image(images[0], arguments, options)
         if images_findings:
             findings.all(profile_set.diagnostics)

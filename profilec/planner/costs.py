@@ -83,7 +83,7 @@ def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
         "access_told": sum(slot.access.n_held * slot.presence for slot in workload.slots),
         "access_entry": workload.by_rank,
         "access_test": workload.looked_at,
-        "access_row": workload.left,
+        **_answer("access", workload),
     }
     asked = share_asked(workload)
     for slot in workload.slots:
@@ -107,7 +107,7 @@ _FIRST = 0.001
 def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
     """Tatbul 2001, 4.1.2: for each attribute that the document has, its index gives a bit vector, and two operations on
     compressed bit vectors keep what it lets through: one container of either for each 65,536 entries."""
-    sizes = {"bitmap_document": 1.0, "bitmap_row": workload.left}
+    sizes = {"bitmap_document": 1.0, **_answer("bitmap", workload)}
     for slot in workload.slots:
         n_containers = min(math.ceil(workload.n_entries / 65_536), slot.n_entries)
         _add(sizes, {"bitmap_slot": 1.0, "bitmap_container": float(n_containers)}, slot.presence)
@@ -121,7 +121,7 @@ def counting(workload: Workload) -> Sizes:
         "counting_document": 1.0,
         "counting_attribute": workload.present,
         "counting_test": workload.held,
-        "counting_row": workload.left,
+        **_answer("counting", workload),
     }
 
 
@@ -132,7 +132,7 @@ def opindex(workload: Workload) -> Sizes:
         "opindex_document": 1.0,
         "opindex_attribute": workload.present,
         "opindex_test": workload.held,
-        "opindex_row": workload.left,
+        **_answer("opindex", workload),
     }
 
 
@@ -143,8 +143,13 @@ def scan(workload: Workload) -> Sizes:
         "scan_interval": workload.n_intervals,
         "scan_test": float(workload.n_tests),
         "scan_entry": float(workload.n_entries),
-        "scan_row": workload.left,
+        **_answer("scan", workload),
     }
+
+
+def _answer(name: str, workload: Workload) -> Sizes:
+    """Entries to profiles: a few one by one, more in array operations."""
+    return {f"{name}_few": workload.few, f"{name}_row": workload.left - workload.few}
 
 
 def check(name: str, workload: Workload) -> Sizes:

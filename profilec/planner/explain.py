@@ -7,6 +7,7 @@ entries is read back from the image; the normal form is made again from the text
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -164,7 +165,9 @@ def _add_seen(operators: list[dict[str, Any]], seen: Seen) -> None:
         _, of, attribute = name.partition(" of ")
         found = seen.indexes.get(attribute) if of else seen.operators.get(name)
         if found is not None:
-            operator["rows_seen"], operator["ns_seen"] = found
+            rows, operator["ns_seen"] = found
+            if not math.isnan(rows):
+                operator["rows_seen"] = rows
 
 
 def _expected_from(plan: Plan) -> str:

@@ -86,7 +86,7 @@ def operators_of(
         if len(own) > 1:
             entries += f" by {shortened([group.attribute or 'no attribute' for group in load.groups])}"
         rejected = found.rejected if name == found.matcher else ()
-        rows = load.rows if name.startswith("betree") else load.left
+        rows = load.rows * n_each if name.startswith("betree") else load.left  # the tree gives profiles
         matcher = building.add(name, entries, rows, ns, rejected, read_by=reader)
         for slot, (chosen, *others) in indexes:
             n_entries, rows = _given(name, slot)

@@ -84,7 +84,8 @@ def search(workload: Workload, options: Options, units: Units) -> Found:
     best: _Mix = (forced, {}, prices.alone(forced.partition(":")[0])) if forced else (alone[0].name, {}, alone[0].ns)
     rejected = [one for one in alone if one.name != best[0]]
     if options.group_matcher:
-        best, rejected = prices.mixed(forced, options.group_matcher), alone
+        best = prices.mixed(forced, options.group_matcher)
+        rejected = [one for one in alone if best[1] or one.name != best[0]]
     elif forced is None:
         mix = prices.mixed(None, {})
         if mix[-1] < WORTH_MIXING * best[-1]:

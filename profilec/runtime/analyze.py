@@ -5,6 +5,7 @@ In: an executor, documents. Out: for one document, on average, rows and nanoseco
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """`operators`: by name ("encode", that of a matcher, "check", "match") the mean rows and ns of one document;
+    """`operators`: by name ("encode", that of a matcher, "check", "joins", "match") the mean rows and ns of one
+    document; what follows the matchers is timed together, and rows of joins are not a number: nobody counts them;
     `indexes`: the same of the index of each attribute, by the slot's name, where a matcher has some."""
 
     n_documents: int
@@ -57,7 +59,9 @@ def analyze(executor: Executor, documents: Sequence[Document], store: DocumentSt
     n = max(len(documents), 1)
     seen: dict[str, tuple[float, float]] = {name: (rows[name] / n, ns[name] / n) for name in rows}
     rest = ns["match"] - ns["encode"] - sum(ns[name] for name in matchers)
-    seen["check"] = seen["joins"] = rows["match"] / n, max(rest, 0) / n
+    seen["check"] = rows["match"] / n, max(rest, 0) / n
+    if executor.image.joins:  # how many of them asked joins, nobody counts
+        seen["joins"] = math.nan, max(rest, 0) / n
     return Seen(len(documents), seen, _probed(executor, documents))
 
 

@@ -22,13 +22,14 @@ from profilec.planner import costs, drawing
 from profilec.planner.calibration import default_units
 from profilec.planner.costs import MATCHERS, MIXED, cost
 from profilec.planner.least_squares import unit_costs
+from profilec.planner.lower import workload as workload_module
 from profilec.planner.lower.workload import IndexLoad, SlotLoad, Workload, together
 from profilec.planner.options import INDEXES, Options
 from profilec.planner.plan import Operator, Plan
 from profilec.planner.search import WORTH_MIXING, search
 
 LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
-NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 10, ())
+NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 11, ())
 
 
 def group(name: str, seed: float = 0.0) -> Workload:
@@ -37,7 +38,7 @@ def group(name: str, seed: float = 0.0) -> Workload:
     slot = SlotLoad(name, 1.0, 1_000, LOAD, 500, 2.5, LOAD._replace(n_intervals=500, n_points=500))
     found = 1.0 + 100 * seed * rng.random()
     sizes = {"n_entries": rng.randrange(1, 1_000), "n_tests": 1_000, "n_intervals": 1_000.0, "held": 4 * found}
-    sizes |= {"by_rank": found, "left": found / 3, "n_decided": found / 10}
+    sizes |= {"by_rank": found, "left": found / 3, "few": found / 5, "n_decided": found / 10}
     sizes |= {"found": found, "looked_at": 2 * found, "partitioned": found / 2, "rows": found * rng.random()}
     return NOTHING._replace(**sizes, slots=(slot,))
 
@@ -103,10 +104,12 @@ def test_the_search_mixes_matchers_where_that_is_cheaper(seed: int) -> None:
         assert least >= WORTH_MIXING * found.ns * (1 - 1e-9)
 
 
-def test_what_access_keeps_is_what_the_cost_model_says() -> None:
+def test_the_cost_model_knows_the_limits_of_the_runtime() -> None:
+    from profilec.runtime import execute
     from profilec.runtime.matchers import access
 
     assert (costs.KEPT, costs.OF_A_RANK) == (access._KEPT, access._OF_A_RANK)
+    assert workload_module.FEW == execute._FEW
 
 
 @pytest.mark.parametrize("name", MATCHERS)

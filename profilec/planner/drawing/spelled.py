@@ -49,4 +49,6 @@ def ratio(expected: float, seen: float) -> str:
     off = expected / seen
     if 1 / 1.05 < off < 1.05:
         return "right"
-    return f"{off:.2g} times too high" if off > 1 else f"{1 / off:.2g} times too low"
+    times = max(off, 1 / off)
+    told = f"{times:.2g}" if times < 10 else f"{times:,.0f}"
+    return f"{told} times too {'high' if off > 1 else 'low'}"

@@ -64,8 +64,9 @@ def tree(operators: Sequence[dict[str, Any]]) -> list[str]:
 def _cells(operator: dict[str, Any], was_run: bool) -> list[str]:
     cells = [rows(operator["rows"]), time(operator["ns"]) if operator["ns"] else ""]
     if was_run and "ns_seen" in operator:
-        seen = operator["rows_seen"]
-        cells += [rows(seen), time(operator["ns_seen"]) if operator["ns_seen"] else "", ratio(operator["rows"], seen)]
+        seen, ns = operator.get("rows_seen"), operator["ns_seen"]
+        of_rows = ("", "") if seen is None else (rows(seen), ratio(operator["rows"], seen))
+        cells += [of_rows[0], time(ns) if ns else "", of_rows[1]]
     elif was_run:
         cells += ["", "", ""]
     return cells

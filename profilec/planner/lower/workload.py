@@ -34,6 +34,10 @@ ENOUGH = 20
 DENSE = 1 / 64
 
 
+FEW = 32
+"""Entries up to which their profiles are put together one by one, by `runtime.execute`."""
+
+
 class IndexLoad(NamedTuple):
     """An index of one attribute: `n_intervals` are filed in it, `n_points` of which are one constant, over `n_cells`
     elementary intervals; a value is in `n_held` of them."""
@@ -68,8 +72,8 @@ class Workload(NamedTuple):
     tests hold; `n_checked`: of these, entries that Python has to look at.
 
     Of a matcher that knows ranks alone, and no patterns or terms: `by_rank`: entries whose first rank test holds, and
-    those without one; `left`: entries all of whose rank tests hold; `n_decided`: of these, entries that Python has to
-    look at.
+    those without one; `left`: entries all of whose rank tests hold; `few`: the part of these that are the first FEW of
+    the whole set; `n_decided`: the part of these that Python has to look at.
 
     `groups`: the same of the entries that one slot gives access to, which is then the only one of `slots`; last those
     that none does.
@@ -90,6 +94,7 @@ class Workload(NamedTuple):
     n_checked: float
     by_rank: float
     left: float
+    few: float
     n_decided: float
     slots: tuple[SlotLoad, ...]
     groups: tuple[Workload, ...] = ()
@@ -106,7 +111,7 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
     shares = np.minimum(expected.shares, 1.0)
     slots = dict(_slots(image, entries, expected, shares))
     present = float(expected.presence[: len(image.slots)].sum())
-    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 10, slots=())
+    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 11, slots=())
     groups = list(_groups(image, entries, shares, sampled, slots, nothing))
     return together(groups, nothing)._replace(slots=tuple(slots.values()))
 
@@ -156,6 +161,7 @@ def _groups(
     n_by_rank = of_groups(_found_by_rank(image, entries, shares))
     seen = _Left(image, entries, shares, sampled, group, len(numbers))
     checked, decided = _is_checked(image)[entries], _is_decided(image)[entries]
+    left = n_by_rank * seen.share("ranks")
     columns = {
         "n_entries": n_entries.astype(np.int64),
         "n_tests": of_groups(np.diff(cut)).astype(np.int64),
@@ -169,7 +175,8 @@ def _groups(
         "rows": n_found * seen.share("all"),
         "n_checked": n_found * seen.share("all", checked),
         "by_rank": n_by_rank,
-        "left": n_by_rank * seen.share("ranks"),
+        "left": left,
+        "few": left * min(FEW / max(float(left.sum()), 1e-300), 1.0),
         "n_decided": n_by_rank * seen.share("ranks", decided),
     }
     for number, *row in zip(numbers.tolist(), *(column.tolist() for column in columns.values()), strict=True):
