@@ -63,7 +63,7 @@ def operators_of(
     building = _Building()
     n_joined = image.n_entries - workload.n_entries
     n_each = len(image.entry_profiles) / max(image.n_entries, 1)
-    rows = (workload.rows + _JOIN_SHARE * n_joined) * n_each
+    rows = workload.matched + _JOIN_SHARE * n_joined * n_each
     answer = reader = building.add("match", counted(image.n_profiles, "profile"), rows, 0.0)
     if image.joins:
         chosen, *others = joins
@@ -86,7 +86,7 @@ def operators_of(
         if len(own) > 1:
             entries += f" by {shortened([group.attribute or 'no attribute' for group in load.groups])}"
         rejected = found.rejected if name == found.matcher else ()
-        rows = load.rows * n_each if name.startswith("betree") else load.left  # the tree gives profiles
+        rows = load.matched if name.startswith("betree") else load.left  # the tree gives profiles
         matcher = building.add(name, entries, rows, ns, rejected, read_by=reader)
         for slot, (chosen, *others) in indexes:
             n_entries, rows = _given(name, slot)

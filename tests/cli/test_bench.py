@@ -46,6 +46,13 @@ def test_every_matcher_is_timed(folder: Path) -> None:
     assert json.loads(run("bench", "a.prfi", "docs.ndjson", "--rounds", "1", "--format", "json"))
 
 
+def test_a_small_set_is_timed(folder: Path) -> None:
+    """Its tree is not made yet when it is compiled."""
+    Path("small.prof").write_text("PROFILE x WHERE a = 1; PROFILE y WHERE b > 3 AND a < 9;")
+    found = json.loads(run("bench", "small.prof", "docs.ndjson", "--rounds", "1", "--format", "json"))
+    assert {one["matcher"] for one in found} == set(MATCHERS)
+
+
 def test_what_cannot_be_timed(folder: Path) -> None:
     Path("empty.ndjson").write_text("")
     assert "no documents" in run("bench", "a.prof", "empty.ndjson", status=2)

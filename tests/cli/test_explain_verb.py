@@ -125,7 +125,9 @@ def test_a_broken_line_of_earlier_documents_is_a_finding(profilec: Runs, profile
 @pytest.mark.parametrize("value", ["False", "false"])
 def test_the_prefilter_is_switched_off(profilec: Runs, write: Writes, value: str) -> None:
     write("joins.prof", "PROFILE seen WHERE EXISTS d (d.a = a);\n")
-    assert "pre-filter" not in profilec("explain", "joins.prof", "-o", f"prefilter={value}").out
+    facts = json.loads(profilec("explain", "joins.prof", "-o", f"prefilter={value}", "--format", "json").out)
+    assert facts["prefilter"] is None
+    assert [one["detail"] for one in facts["operators"] if one["operator"] == "joins"] == ["1 join term, no pre-filter"]
 
 
 DOCUMENTS = "".join(f'{{"brand": "Acme", "price": {number % 20}}}\n' for number in range(100))
@@ -172,4 +174,6 @@ def test_unit_costs_of_a_file(profilec: Runs, profiles: str, write: Writes) -> N
     assert profilec("explain", profiles, "--calibration", "none.json").status == 2
     assert profilec("compile", profiles, "-o", "a.prfi").status == 0
     run = profilec("explain", "a.prfi", "--calibration", "slow.json")
-    assert (run.status, "compile it again" in run.err) == (2, True)
+    assert (run.status, "give --calibration to `profilec compile`" in run.err) == (2, True)
+    run = profilec("explain", profiles, "--diff", "docs.ndjson", "docs.ndjson", "--analyze", "docs.ndjson")
+    assert (run.status, "--analyze does not go with --diff" in run.err) == (2, True)

@@ -29,7 +29,7 @@ from profilec.planner.plan import Operator, Plan
 from profilec.planner.search import WORTH_MIXING, search
 
 LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
-NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 11, ())
+NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 12, ())
 
 
 def group(name: str, seed: float = 0.0) -> Workload:
@@ -272,6 +272,21 @@ def test_rows_are_estimated_from_documents() -> None:
     assert expected == pytest.approx(seen, rel=0.1)
     assert profilec.compile(conditions).plan.operators[0].rows < seen / 10
     assert "1,000 sampled documents" in informed.explain()
+
+
+def test_a_right_estimate_of_rows_is_called_right() -> None:
+    """Of equal profiles, which are one entry; and of how many ask joins nothing is said."""
+    known: list[dict[str, Any]] = [{"a": 1}] * 20
+    conditions = {f"p{i}": "a = 1" for i in range(300)} | {"j": "a = 1 AND EXISTS d (d.b = a)"}
+    compiled = profilec.compile(conditions, statistics=known, options={"matcher": "betree"})
+    operators = json.loads(compiled.explain(format="json", analyze=known))["operators"]
+    of = {operator["operator"]: operator for operator in operators}
+    assert of["betree"]["rows"] == pytest.approx(300, rel=0.05)
+    assert of["betree"]["rows_seen"] == 300
+    assert "rows_seen" not in of["joins"]
+    assert of["joins"]["ns_seen"] >= 0
+    (line,) = [line for line in compiled.explain(analyze=known).splitlines() if "─ betree" in line]
+    assert "right" in line
 
 
 def test_drawings() -> None:

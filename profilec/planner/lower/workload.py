@@ -69,7 +69,7 @@ class Workload(NamedTuple):
     hold, over all entries; `found`: entries whose access predicate holds, and those without one (`n_unselective`);
     `dense`: of these, entries that a share of DENSE of the documents find, or more; `looked_at`: tests of those found
     that are looked at until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose
-    tests hold; `n_checked`: of these, entries that Python has to look at.
+    tests hold, `matched` their profiles; `n_checked`: of these, entries that Python has to look at.
 
     Of a matcher that knows ranks alone, and no patterns or terms: `by_rank`: entries whose first rank test holds, and
     those without one; `left`: entries all of whose rank tests hold; `few`: the part of these that are the first FEW of
@@ -91,6 +91,7 @@ class Workload(NamedTuple):
     looked_at: float
     partitioned: float
     rows: float
+    matched: float
     n_checked: float
     by_rank: float
     left: float
@@ -111,7 +112,7 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
     shares = np.minimum(expected.shares, 1.0)
     slots = dict(_slots(image, entries, expected, shares))
     present = float(expected.presence[: len(image.slots)].sum())
-    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 11, slots=())
+    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 12, slots=())
     groups = list(_groups(image, entries, shares, sampled, slots, nothing))
     return together(groups, nothing)._replace(slots=tuple(slots.values()))
 
@@ -161,6 +162,8 @@ def _groups(
     n_by_rank = of_groups(_found_by_rank(image, entries, shares))
     seen = _Left(image, entries, shares, sampled, group, len(numbers))
     checked, decided = _is_checked(image)[entries], _is_decided(image)[entries]
+    rows = n_found * seen.share("all")
+    n_profiles = np.diff(image.entry_profile_off)[entries]
     left = n_by_rank * seen.share("ranks")
     columns = {
         "n_entries": n_entries.astype(np.int64),
@@ -172,7 +175,8 @@ def _groups(
         "dense": of_groups(np.where(found >= DENSE, found, 0.0)),
         "looked_at": n_found * seen.share("looked_at"),
         "partitioned": n_found * seen.share("two"),
-        "rows": n_found * seen.share("all"),
+        "rows": rows,
+        "matched": rows * of_groups(found * n_profiles) / np.maximum(n_found, 1e-300),
         "n_checked": n_found * seen.share("all", checked),
         "by_rank": n_by_rank,
         "left": left,
