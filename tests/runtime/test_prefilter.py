@@ -188,6 +188,7 @@ def test_it_goes_with_the_store() -> None:
 
 def test_it_can_be_switched_off() -> None:
     profiles = profilec.compile({"p": "EXISTS d (d.a = a)"}, options={"prefilter": False})
-    assert "pre-filter" not in profiles.explain()
+    assert "pre-filter of" not in profiles.explain()
+    assert "1 join term, no pre-filter" in profiles.explain()
     with pytest.raises(ValueError, match="prefilter takes True or False"):
         profilec.compile({"p": "a = 1"}, options={"prefilter": "yes"})
