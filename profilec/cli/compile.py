@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from profilec.cli import terminal
+from profilec.cli.choices import Indexes, Matchers, PhaseOrder
 from profilec.cli.sources import SUFFIX, holds_image, names_image
 from profilec.cli.terminal import CLEAN, FINDINGS
 from profilec.cli.verify import as_json, summary
@@ -46,21 +47,9 @@ def compile_(
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
-    matcher: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--matcher",
-            metavar="[ATTRIBUTE=]NAME",
-            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
-    ] = None,
-    phase_order: Annotated[
-        str | None,
-        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
-    ] = None,
+    matcher: Matchers = None,
+    index: Indexes = None,
+    phase_order: PhaseOrder = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from profilec.cli import terminal
+from profilec.cli.choices import Indexes, Matchers, PhaseOrder
 
 if TYPE_CHECKING:
     from profilec.profileset import ProfileSet
@@ -60,21 +61,9 @@ def explain(
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
-    matcher: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--matcher",
-            metavar="[ATTRIBUTE=]NAME",
-            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
-    ] = None,
-    phase_order: Annotated[
-        str | None,
-        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
-    ] = None,
+    matcher: Matchers = None,
+    index: Indexes = None,
+    phase_order: PhaseOrder = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,

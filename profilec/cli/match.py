@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from profilec.cli import terminal
+from profilec.cli.choices import Indexes, Matchers, PhaseOrder
 from profilec.cli.sources import STDIN, holds_profiles
 from profilec.cli.terminal import CLEAN, ERROR, FINDINGS
 
@@ -56,21 +57,9 @@ def match(
     age_of: Annotated[
         str | None, typer.Option("--age-of", metavar="ATTRIBUTE", help="The date or timestamp that tells the age.")
     ] = None,
-    matcher: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--matcher",
-            metavar="[ATTRIBUTE=]NAME",
-            help="Force a matcher, for all or for what an attribute finds; may be repeated. The answer is the same.",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None, typer.Option("--index", metavar="ATTRIBUTE=NAME", help="Force an index; may be repeated.")
-    ] = None,
-    phase_order: Annotated[
-        str | None,
-        typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same."),
-    ] = None,
+    matcher: Matchers = None,
+    index: Indexes = None,
+    phase_order: PhaseOrder = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
