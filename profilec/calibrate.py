@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from profilec.calibrate_patterns import pattern_runs
+from profilec.calibrate_patterns import Run, pattern_runs
 from profilec.grammar import ir
 from profilec.grammar.parse import parse_condition
 from profilec.planner import costs
-from profilec.planner.costs import MATCHERS, Sizes
+from profilec.planner.costs import MATCHERS
 from profilec.planner.least_squares import unit_costs
 from profilec.planner.lower import ImageBuilder, with_tree
 from profilec.planner.lower.join_load import JoinLoad
@@ -80,16 +80,9 @@ class _Load(NamedTuple):
     documents: list[dict[str, Any]]
 
 
-class _Run(NamedTuple):
-    """What was spent, and the ns that it took."""
-
-    sizes: Sizes
-    ns: float
-
-
 def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, float]:
-    """Unit costs in ns, by name. Takes about a minute. `told`: called with the name of what is measured next."""
-    runs: dict[str, list[_Run]] = {}
+    """Unit costs in ns, by name. Takes a few minutes. `told`: called with the name of what is measured next."""
+    runs: dict[str, list[Run]] = {}
     mixing: list[float] = []
     for number, shape in enumerate(_SHAPES):
         told(f"set {number + 1} of {len(_SHAPES)}")
@@ -105,7 +98,7 @@ def calibrate(told: Callable[[str], object] = lambda name: None) -> dict[str, fl
         told(f"index {name}")
         runs[name] = list(_probing(name))
     told("indexes of patterns")
-    runs["patterns"] = [_Run(*run) for run in pattern_runs()]
+    runs["patterns"] = list(pattern_runs())
     units = {"check_entry": _CHECK, "mix_matcher": max(statistics.median(mixing), 0.0)}
     for measured in runs.values():
         units |= _fitted(measured)
@@ -150,17 +143,17 @@ def _builder(conditions: Iterable[str]) -> ImageBuilder:
     return builder
 
 
-def _encoding(load: _Load) -> _Run:
+def _encoding(load: _Load) -> Run:
     encode = Executor(load.image, "scan").encode
-    return _Run(costs.encode(load.workload), _timed(encode, load.documents, _UNTIL_KNOWN))
+    return Run(costs.encode(load.workload), _timed(encode, load.documents, _UNTIL_KNOWN))
 
 
-def _matching(load: _Load, name: str) -> _Run:
+def _matching(load: _Load, name: str) -> Run:
     image = with_tree(load.image) if name == "betree" else load.image
     index_of = dict.fromkeys((slot.name for slot in load.workload.slots), DEFAULT)
     sizes = costs.own(name, load.workload, index_of)
     own = {unit: size for unit, size in sizes.items() if unit.startswith(name)}
-    return _Run(own, _finding(Executor(image, name), load.documents))
+    return Run(own, _finding(Executor(image, name), load.documents))
 
 
 def _finding(executor: Executor, documents: Sequence[Any]) -> float:
@@ -198,7 +191,7 @@ def _mixing(load: _Load) -> float:
     return both - sum(each)
 
 
-def _prefiltering(n_lines: int) -> _Run:
+def _prefiltering(n_lines: int) -> Run:
     """What it takes to count one more earlier document, on so many attributes."""
     rng = random.Random(1)
     names = [f"a{number}" for number in range(n_lines)]
@@ -212,10 +205,10 @@ def _prefiltering(n_lines: int) -> _Run:
         with store.reading():
             phase.survivors(store)
         took.append(time.perf_counter_ns() - start)
-    return _Run(costs.prefilter(JoinLoad(n_lines=n_lines)), statistics.median(took))
+    return Run(costs.prefilter(JoinLoad(n_lines=n_lines)), statistics.median(took))
 
 
-def _probing(name: str) -> Iterator[_Run]:
+def _probing(name: str) -> Iterator[Run]:
     """Asks an index of 100 to 30,000 intervals, of one rank or wider, for ranks."""
     rng = np.random.default_rng(1)
     for n in (100, 3_000, 30_000):
@@ -227,7 +220,7 @@ def _probing(name: str) -> Iterator[_Run]:
             ranks = rng.integers(1, 2 * n, _N_DOCUMENTS).tolist()
             held = float(np.mean([np.count_nonzero((low <= rank) & (rank <= high)) for rank in ranks]))
             load = IndexLoad(n, n if width == 0 else 0, 2 * n, held)
-            yield _Run(costs.index(name, load), _timed(asked.entries_at, ranks))
+            yield Run(costs.index(name, load), _timed(asked.entries_at, ranks))
 
 
 def _timed(run: Callable[[Any], object], arguments: Sequence[Any], n_warm_up: int = 1) -> float:
@@ -245,7 +238,7 @@ _UNTIL_KNOWN = 12
 """Rounds after which the documents' shapes are known to the encoder."""
 
 
-def _fitted(runs: Sequence[_Run]) -> dict[str, float]:
+def _fitted(runs: Sequence[Run]) -> dict[str, float]:
     names = list(dict.fromkeys(name for run in runs for name in run.sizes))
     sizes = np.array([[run.sizes.get(name, 0.0) for name in names] for run in runs])
     found = unit_costs(sizes, np.array([run.ns for run in runs]))

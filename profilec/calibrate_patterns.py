@@ -28,14 +28,14 @@ _LENGTHS = (20, 100, 1_000)
 _N_WORDS = 2_000
 
 
-class PatternRun(NamedTuple):
+class Run(NamedTuple):
     """What was spent, and the ns that it took."""
 
     sizes: Sizes
     ns: float
 
 
-def pattern_runs() -> Iterator[PatternRun]:
+def pattern_runs() -> Iterator[Run]:
     """Every index with every kind of patterns."""
     rng = random.Random(1)
     words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randrange(3, 10))) for _ in range(_N_WORDS)]
@@ -72,7 +72,7 @@ def _text(words: Sequence[str], length: int, rng: random.Random) -> str:
     return " ".join(rng.choices(words, k=length // 4 + 1))[:length]
 
 
-def _asked(patterns: Sequence[Pattern], indexes: dict[str, PatternIndex], texts: Sequence[str]) -> Iterator[PatternRun]:
+def _asked(patterns: Sequence[Pattern], indexes: dict[str, PatternIndex], texts: Sequence[str]) -> Iterator[Run]:
     """The median of some rounds, after one that is not counted."""
     took: dict[str, list[float]] = {name: [] for name in indexes}
     n_matching = 0
@@ -85,4 +85,4 @@ def _asked(patterns: Sequence[Pattern], indexes: dict[str, PatternIndex], texts:
         n_matching += sum(map(len, matching))
     load = pattern_load(patterns, texts[:: ROUNDS + 1])._replace(n_matching=n_matching / len(texts))
     for name, times in took.items():
-        yield PatternRun(pattern_costs.pattern_index(name, load), statistics.median(times[1:]))
+        yield Run(pattern_costs.pattern_index(name, load), statistics.median(times[1:]))

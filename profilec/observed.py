@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from profilec.planner.statistics import Statistics
@@ -54,8 +54,8 @@ class Observed:
             self._next = self._n + self._gap()
             self._keep(document)
 
-    def saw_many(self, n: int, at: Callable[[int], Mapping[str, Any]]) -> None:
-        """Takes note of n documents, of which `at` gives that of a place."""
+    def saw_many(self, n: int, at: Callable[[list[int]], Iterable[Mapping[str, Any]]]) -> None:
+        """Takes note of n documents, of which `at` gives those of some places; it is asked only where some are kept."""
         places = []
         with self._lock:
             first = self._n
@@ -64,8 +64,8 @@ class Observed:
                 place = max(self._next - first, 1)
                 places.append(place - 1)
                 self._next = first + place + self._gap()
-        for place in places:
-            self._keep(at(place))
+        for document in at(places) if places else ():
+            self._keep(document)
 
     def statistics(self) -> Statistics:
         """Of the last documents kept."""

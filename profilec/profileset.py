@@ -456,10 +456,13 @@ class ProfileSet:
             return self._executor().any(document, self.documents)
         return len(self._overlapping(document)) > 0
 
-    def _asked(self) -> set[str]:
-        """The names of columns that profiles may ask for."""
-        names = [name.replace("`", "") for name in attributes_of(self._image)]
-        return {*names, *(name.partition(".")[0] for name in names)}
+    def _documents_at(self, documents: Any, places: list[int]) -> list[Any]:
+        """Some of a batch; of a table, with the columns that profiles may ask for."""
+        if n_rows_of(documents) is None:
+            return [documents[place] for place in places]
+        names = list(attributes_of(self._image))
+        asked = {*names, *(name.partition(".")[0] for name in names)}
+        return rows_at(columns_of(documents, asked), places)
 
     def _overlapping(self, document: Mapping[str, Any]) -> Int32:
         overlap = self._executor().overlap
@@ -487,9 +490,7 @@ class ProfileSet:
         n_documents = len(documents)
         offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
         if self._observed is not None:
-            is_table = n_rows_of(documents) is not None
-            asked = columns_of(documents, self._asked()) if is_table else documents
-            self._observed.saw_many(n_documents, lambda place: rows_at(asked, [place])[0] if is_table else asked[place])
+            self._observed.saw_many(n_documents, partial(self._documents_at, documents))
         return MatchBatch(offsets, indices, self._table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:

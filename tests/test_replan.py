@@ -130,7 +130,7 @@ def test_batches_are_kept_like_documents(size: int) -> None:
         alike.saw({"n": number})
     for start in range(0, 20_000, size):
         n = min(size, 20_000 - start)
-        observed.saw_many(n, lambda place, start=start: {"n": start + place})  # type: ignore[misc]
+        observed.saw_many(n, lambda places, start=start: [{"n": start + at} for at in places])  # type: ignore[misc]
     assert observed.statistics().sample == alike.statistics().sample
 
 

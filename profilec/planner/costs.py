@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from profilec.planner.options import NOT_MIXED
+
 if TYPE_CHECKING:
     from profilec.planner.lower.join_load import JoinLoad
     from profilec.planner.lower.workload import IndexLoad, Workload
@@ -24,7 +26,7 @@ Units = Mapping[str, float]
 """Unit costs in ns, by names that begin with the operator that spends them."""
 MATCHERS = ("betree", "access", "counting", "opindex", "bitmap", "scan")
 """Those that are weighed against one another; of two that cost the same the first is taken."""
-MIXED = ("betree", "access", "counting", "opindex", "scan")
+MIXED = tuple(name for name in MATCHERS if name not in NOT_MIXED)
 """Those that are weighed for groups of entries. (The bitmap's indexes are of all entries that ask for an attribute.)"""
 
 
@@ -85,23 +87,10 @@ def access(workload: Workload, index_of: Mapping[str, str]) -> Sizes:
         "access_test": workload.looked_at,
         **_answer("access", workload),
     }
-    asked = share_asked(workload)
     for slot in workload.slots:
         if slot.n_access:
-            _add(sizes, index(index_of[slot.name], slot.access), slot.presence * asked)
+            _add(sizes, index(index_of[slot.name], slot.access), slot.presence * workload.asked)
     return sizes
-
-
-def share_asked(workload: Workload) -> float:
-    """The share of values of which an index is asked: `access` keeps what it told of as many as there is room for."""
-    n_kept = sum(slot.access.n_cells * (OF_A_RANK + slot.access.n_held) for slot in workload.slots if slot.n_access)
-    return max(1.0 - KEPT / max(n_kept, 1.0), _FIRST)
-
-
-KEPT, OF_A_RANK = 16_000_000, 50
-"""How many tests `access` keeps, and what a value costs of these beside the tests that hold."""
-_FIRST = 0.001
-"""The share of values that come for the first time, of documents without end."""
 
 
 def bitmap(workload: Workload, index_of: Mapping[str, str]) -> Sizes:

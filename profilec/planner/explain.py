@@ -7,7 +7,6 @@ entries is read back from the image; the normal form is made again from the text
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -166,7 +165,7 @@ def _add_seen(operators: list[dict[str, Any]], seen: Seen) -> None:
         found = seen.indexes.get(attribute) if of else seen.operators.get(name)
         if found is not None:
             rows, operator["ns_seen"] = found
-            if not math.isnan(rows):
+            if rows is not None:
                 operator["rows_seen"] = rows
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Operator(NamedTuple):
-    """One operator. For one document: `rows`, the entries (of `encode` the ranks) that it is expected to give, and `ns`
-    that it takes itself. `inputs`: the places in the plan of what it reads. `rejected`: what could stand here instead,
-    and what that would cost; the cheapest first."""
+    """One operator. For one document: `rows`, the entries (of `encode` the ranks, of the tree the profiles) that it is
+    expected to give, and `ns` that it takes itself. `inputs`: the places in the plan of what it reads. `rejected`: what
+    could stand here instead, and what that would cost; the cheapest first."""
 
     name: str
     detail: str
@@ -113,11 +113,12 @@ def _not_taken(choices: Sequence[Choice]) -> list[Priced]:
     return sorted(rejected, key=lambda priced: priced.ns)
 
 
-def rank_indexes(workload: Workload, found: Found) -> Iterator[tuple[str, str]]:
+def rank_indexes(found: Found) -> Iterator[tuple[str, str]]:
     """The attributes of which an index is asked, each with its index."""
-    for name, load in _by_matcher(workload, found).items():
-        for slot, priced in _indexes(name, load, found):
-            yield slot.name, priced[0].name
+    for name, of in found.indexes.items():
+        for attribute, priced in of.items():
+            if found.groups.get(attribute, found.matcher) == name:
+                yield attribute, priced[0].name
 
 
 class _Building:

@@ -21,7 +21,7 @@ from profilec.planner.lower.workload import Workload, workload_of
 from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
 from profilec.planner.pattern_choice import choose, named
-from profilec.planner.search import PREFILTER, joined, search
+from profilec.planner.search import PREFILTER, joined, plain, search
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -154,7 +154,7 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         n_entries=image.n_entries,
         n_joins=len(image.joins),
         phase_order=options.phase_order,
-        index=(*rank_indexes(workload, found), *pattern_index.items()),
+        index=(*rank_indexes(found), *pattern_index.items()),
         n_sampled=workload.n_sampled,
         operators=operators_of(image, workload, found, units, pattern_index, joins, pattern_choices),
         n_unselective=n_unselective,
@@ -169,8 +169,8 @@ def _frequency(built: Built) -> tuple[float, ...]:
 
 
 def _reason(options: Options, workload: Workload) -> str:
-    groups = {group.attribute.replace("`", "") for group in workload.groups}
-    idle = [name for name in options.group_matcher if name.replace("`", "") not in groups]
+    groups = {plain(group.attribute) for group in workload.groups}
+    idle = [name for name in options.group_matcher if plain(name) not in groups]
     if idle:
         return f"as the options say, but {shortened(idle)} {'finds' if len(idle) == 1 else 'find'} no entries"
     if options.matcher is not None or options.matcher_of:

@@ -123,7 +123,7 @@ class _Prices:
 
     def mixed(self, forced: str | None, group_matcher: Mapping[str, str]) -> _Mix:
         """The cheapest plan in which these groups have these matchers, and the others, where it is named, `forced`."""
-        by_name = {name: group_matcher.get(name) or group_matcher.get(_plain(name)) for name in self._names}
+        by_name = {name: group_matcher.get(name) or group_matcher.get(plain(name)) for name in self._names}
         given = {name: matcher for name, matcher in by_name.items() if matcher is not None}
         choices = [(forced,)] if forced else [of for n in range(1, len(MIXED) + 1) for of in combinations(MIXED, n)]
         return min((self._best_of(among, given) for among in choices), key=lambda mix: mix[-1])
@@ -143,7 +143,8 @@ class _Prices:
         return matcher, groups, float(ns)
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """An attribute or expression without back-quotes."""
     return name.replace("`", "")
 
 
@@ -151,13 +152,13 @@ def _indexes(matcher: str, workload: Workload, options: Options, units: Units) -
     """By attribute that the matcher has an index of, what each index costs for a document."""
     forced = options.rank_index
     found = {}
-    asked = costs.share_asked(workload) if matcher == "access" else 1.0
+    asked = workload.asked if matcher == "access" else 1.0
     for slot in workload.slots:
         if matcher == "access" and not slot.n_access:
             continue
         load, times = (slot.access if matcher == "access" else slot.whole), slot.presence * asked
         priced = sorted(_priced(load, times, units), key=lambda index: index.ns)
-        found[slot.name] = _with_first(priced, forced.get(slot.name) or forced.get(_plain(slot.name)))
+        found[slot.name] = _with_first(priced, forced.get(slot.name) or forced.get(plain(slot.name)))
     return found
 
 

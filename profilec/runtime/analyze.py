@@ -5,7 +5,6 @@ In: an executor, documents. Out: for one document, on average, rows and nanoseco
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
 class Seen(NamedTuple):
     """`operators`: by name ("encode", that of a matcher, "check", "joins", "match") the mean rows and ns of one
-    document; what follows the matchers is timed together, and rows of joins are not a number: nobody counts them;
+    document; what follows the matchers is timed together, and rows of joins are None: nobody counts them;
     `indexes`: the same of the index of each attribute, by the slot's name, where a matcher has some."""
 
     n_documents: int
-    operators: Mapping[str, tuple[float, float]]
+    operators: Mapping[str, tuple[float | None, float]]
     indexes: Mapping[str, tuple[float, float]]
 
 
@@ -57,11 +56,11 @@ def analyze(executor: Executor, documents: Sequence[Document], store: DocumentSt
         ns["match"] += clock() - last
         rows["match"] += len(matched)
     n = max(len(documents), 1)
-    seen: dict[str, tuple[float, float]] = {name: (rows[name] / n, ns[name] / n) for name in rows}
+    seen: dict[str, tuple[float | None, float]] = {name: (rows[name] / n, ns[name] / n) for name in rows}
     rest = ns["match"] - ns["encode"] - sum(ns[name] for name in matchers)
     seen["check"] = rows["match"] / n, max(rest, 0) / n
     if executor.image.joins:  # how many of them asked joins, nobody counts
-        seen["joins"] = math.nan, max(rest, 0) / n
+        seen["joins"] = None, max(rest, 0) / n
     return Seen(len(documents), seen, _probed(executor, documents))
 
 

@@ -29,7 +29,7 @@ from profilec.planner.plan import Operator, Plan
 from profilec.planner.search import WORTH_MIXING, search
 
 LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
-NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, *(0.0,) * 12, ())
+NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, 0.001, *(0.0,) * 12, ())
 
 
 def group(name: str, seed: float = 0.0) -> Workload:
@@ -108,7 +108,7 @@ def test_the_cost_model_knows_the_limits_of_the_runtime() -> None:
     from profilec.runtime import execute
     from profilec.runtime.matchers import access
 
-    assert (costs.KEPT, costs.OF_A_RANK) == (access._KEPT, access._OF_A_RANK)
+    assert (workload_module.KEPT, workload_module.OF_A_RANK) == (access._KEPT, access._OF_A_RANK)
     assert workload_module.FEW == execute._FEW
 
 

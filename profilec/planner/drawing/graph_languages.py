@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from profilec.planner.drawing.spelled import rows, time
+from profilec.planner.drawing.spelled import rows, seen, time
 
 
 def dot(operators: Sequence[dict[str, Any]]) -> str:
@@ -43,8 +43,9 @@ def label(operator: dict[str, Any]) -> list[str]:
     """What stands in an operator's box, line by line."""
     cost = f", {time(operator['ns'])}" if operator["ns"] else ""
     lines = [operator["operator"], operator["detail"], f"{rows(operator['rows'])} rows{cost}"]
-    if "rows_seen" in operator:
-        lines.append(f"seen: {rows(operator['rows_seen'])} rows, {time(operator['ns_seen'])}")
+    n, ns, _ = seen(operator)
+    told = ", ".join(part for part in (f"{n} rows" if n else "", ns) if part)
+    lines.append(f"seen: {told}" if told else "")
     return [line for line in lines if line]
 
 

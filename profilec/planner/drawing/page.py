@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from profilec.planner.drawing.graph_languages import label
-from profilec.planner.drawing.spelled import ratio, rows, size, time
+from profilec.planner.drawing.spelled import rows, seen, size, time
 
 MOST_IN_ROW = 6
 _WIDTH, _HEIGHT, _GAP, _LINE = 190, 74, 26, 15
@@ -131,10 +131,7 @@ def _table_of(operators: Sequence[dict[str, Any]]) -> str:
     for operator in operators:
         row = [operator["operator"], operator["detail"], rows(operator["rows"]), time(operator["ns"])]
         if was_run:
-            seen = operator.get("rows_seen")
-            row += (
-                ["", "", ""] if seen is None else [rows(seen), time(operator["ns_seen"]), ratio(operator["rows"], seen)]
-            )
+            row += seen(operator)
         row.append(", ".join(f"{other['operator']} {time(other['ns'])}" for other in operator["rejected"]))
         cells.append(row)
     return _table(heads, cells, {2, 3, 4, 5} if was_run else {2, 3})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 def time(ns: float) -> str:
     """A time.
@@ -36,6 +38,14 @@ def size(n_bytes: int) -> str:
         if n_bytes >= unit_size:
             return f"{n_bytes / unit_size:.1f}".removesuffix(".0") + f" {unit}"
     return f"{n_bytes} B"
+
+
+def seen(operator: dict[str, Any]) -> tuple[str, str, str]:
+    """What was seen of an operator when its plan was run: rows, time, how far the estimate of rows is off."""
+    if "ns_seen" not in operator:
+        return "", "", ""
+    n, ns = operator.get("rows_seen"), time(operator["ns_seen"]) if operator["ns_seen"] else ""
+    return ("", ns, "") if n is None else (rows(n), ns, ratio(operator["rows"], n))
 
 
 def ratio(expected: float, seen: float) -> str:

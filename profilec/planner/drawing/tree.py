@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from profilec.planner.drawing.spelled import ratio, rows, time
+from profilec.planner.drawing.spelled import rows, seen, time
 
 MOST_INPUTS = 12
 """Inputs of one operator that are drawn."""
@@ -63,13 +63,7 @@ def tree(operators: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(operator: dict[str, Any], was_run: bool) -> list[str]:
     cells = [rows(operator["rows"]), time(operator["ns"]) if operator["ns"] else ""]
-    if was_run and "ns_seen" in operator:
-        seen, ns = operator.get("rows_seen"), operator["ns_seen"]
-        of_rows = ("", "") if seen is None else (rows(seen), ratio(operator["rows"], seen))
-        cells += [of_rows[0], time(ns) if ns else "", of_rows[1]]
-    elif was_run:
-        cells += ["", "", ""]
-    return cells
+    return [*cells, *seen(operator)] if was_run else cells
 
 
 def _rejected(operator: dict[str, Any]) -> str:

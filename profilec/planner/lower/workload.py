@@ -12,7 +12,7 @@ million profiles may take.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +32,13 @@ ENOUGH = 20
 
 
 DENSE = 1 / 64
-
-
+"""The share of documents from which on the tree has entries in leaves that are looked at 64 at a time."""
 FEW = 32
 """Entries up to which their profiles are put together one by one, by `runtime.execute`."""
+KEPT, OF_A_RANK = 16_000_000, 50
+"""How many tests the matcher `access` keeps, and what a value costs of these beside the tests that hold."""
+FIRST = 0.001
+"""The share of values that come for the first time, of documents without end."""
 
 
 class IndexLoad(NamedTuple):
@@ -65,7 +68,8 @@ class SlotLoad(NamedTuple):
 class Workload(NamedTuple):
     """For one document, as expected:
 
-    `n_intervals`: those of the tests, each test once; `present`: attributes that profiles ask for; `held`: tests that
+    `n_intervals`: those of the tests, each test once; `present`: attributes that profiles ask for; `asked`: the
+    share of values of which `access`, which keeps what an index told, asks the index; `held`: tests that
     hold, over all entries; `found`: entries whose access predicate holds, and those without one (`n_unselective`);
     `dense`: of these, entries that a share of DENSE of the documents find, or more; `looked_at`: tests of those found
     that are looked at until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose
@@ -85,6 +89,7 @@ class Workload(NamedTuple):
     n_unselective: int
     n_sampled: int
     present: float
+    asked: float
     held: float
     found: float
     dense: float
@@ -112,7 +117,8 @@ def workload_of(image: Image, expected: Expected, sampled: Sampled | None) -> Wo
     shares = np.minimum(expected.shares, 1.0)
     slots = dict(_slots(image, entries, expected, shares))
     present = float(expected.presence[: len(image.slots)].sum())
-    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, *(0.0,) * 12, slots=())
+    asked = _share_asked(slots.values())
+    nothing = Workload(0, 0, 0.0, 0, expected.n_sampled, present, asked, *(0.0,) * 12, slots=())
     groups = list(_groups(image, entries, shares, sampled, slots, nothing))
     return together(groups, nothing)._replace(slots=tuple(slots.values()))
 
@@ -125,7 +131,12 @@ def together(groups: Sequence[Workload], nothing: Workload) -> Workload:
     return nothing._replace(**sizes, slots=slots, groups=tuple(groups))
 
 
-_SUMS = tuple(name for name in Workload._fields if name not in ("n_sampled", "present", "slots", "groups"))
+_SUMS = tuple(name for name in Workload._fields if name not in ("n_sampled", "present", "asked", "slots", "groups"))
+
+
+def _share_asked(slots: Iterable[SlotLoad]) -> float:
+    n_kept = sum(slot.access.n_cells * (OF_A_RANK + slot.access.n_held) for slot in slots if slot.n_access)
+    return max(1.0 - KEPT / max(n_kept, 1.0), FIRST)
 
 
 def found_by(image: Image, expected: Expected) -> float:
@@ -159,7 +170,7 @@ def _groups(
     access = image.entry_access[entries]
     found = np.where(access < 0, 1.0, shares[access]) if len(shares) else np.ones(len(entries))
     n_entries, n_found = of_groups(np.ones(len(entries))), of_groups(found)
-    n_by_rank = of_groups(_found_by_rank(image, entries, shares))
+    n_by_rank = of_groups(_found_by_rank(image, len(entries), tests[is_rank], owner[is_rank], shares))
     seen = _Left(image, entries, shares, sampled, group, len(numbers))
     checked, decided = _is_checked(image)[entries], _is_decided(image)[entries]
     rows = n_found * seen.share("all")
@@ -216,16 +227,13 @@ class _Left:
         return np.where(self._is_enough & (first > 0), of_group, of_all)
 
 
-def _found_by_rank(image: Image, entries: Int32, shares: Floats) -> Floats:
-    """Per entry, the share of documents that its first rank test lets through which refuses absence; 1 without one."""
-    tests, cut = gather(image.entry_off, image.entry_tests, entries)
-    owner = np.repeat(np.arange(len(entries)), np.diff(cut))
-    is_rank = tests < image.n_tests
-    owner, tests = owner[is_rank], tests[is_rank]
+def _found_by_rank(image: Image, n_entries: int, tests: Int32, owner: NDArray[np.int64], shares: Floats) -> Floats:
+    """Per entry, the share of documents that its first rank test lets through which refuses absence; 1 without one.
+    `tests`: the rank tests of the entries, one after the other; `owner`: the place of each one's entry."""
     refuses = np.ones(image.n_tests, np.bool_)
     refuses[np.repeat(np.arange(image.n_tests), np.diff(image.test_off))[image.test_low == 0]] = False
     owner, tests = owner[refuses[tests]], tests[refuses[tests]]
-    found = np.ones(len(entries))
+    found = np.ones(n_entries)
     with_one, first = np.unique(owner, return_index=True)
     found[with_one] = shares[tests[first]]
     return found

@@ -41,7 +41,7 @@ PATTERN_INDEXES: dict[str, MakePatternIndex] = {
     "suffix_trie": partial(FiledPatterns, filed_by_literal, SuffixSearch),
     "trie": partial(FiledPatterns, filed_by_prefix, PrefixSearch),
 }
-DEFAULT: MakePatternIndex = PatternSet
+DEFAULT: MakePatternIndex = PATTERN_INDEXES["patterns"]
 """What neither an option nor the plan names: it chooses for each pattern by itself."""
 
 
