@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from profilec.cli.documents.chunks import MAX_RECORD_BYTES, Item, Malformed, Record
 from profilec.cli.documents.json_lines import BOM
-from profilec.cli.documents.json_text import number
 from profilec.values.dates import parse_date, parse_timestamp
+from profilec.values.json_text import number
 
 if TYPE_CHECKING:
     from profilec.values.types import Schema, Type

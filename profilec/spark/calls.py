@@ -1,0 +1,187 @@
+"""What the functions of SQL do in workers: arrays of arguments in, an array of answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from profilec.runtime.batch import MatchBatch
+from profilec.spark.errors import RowError, SparkMatchError
+from profilec.spark.images import ONLY, Shipped
+from profilec.spark.worker import OpenSet, documents_of, open_set
+from profilec.values.kinds import DocumentError
+
+T = TypeVar("T")
+
+
+class SetCall:
+    """A function of SQL: an optional name of a set, one document, and `AFTER` arguments more. One of these is made for
+    each task, which keeps to the images that it opened."""
+
+    AFTER: tuple[str, ...] = ()
+    """The names of these."""
+
+    def __init__(
+        self, name: str, sets: Mapping[str, Shipped], json: Collection[str], missing: str, returns: str
+    ) -> None:
+        self.__name__ = name
+        self._sets = dict(sets)
+        self._json, self._missing, self._returns = tuple(json), missing, returns
+        self._opened: dict[str, OpenSet] = {}
+        self._n_before = 0
+
+    def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
+        given = list(columns)
+        after = [given.pop() for _ in self.AFTER if given]
+        names = given.pop(0) if self._names_a_set(given, named) else None
+        if len(given) + bool(named) != 1 or len(after) != len(self.AFTER):
+            raise SparkMatchError(self._usage())
+        document = pa.RecordBatch.from_arrays(list(named.values()), names=list(named)) if named else given[0]
+        answers, places = [], []
+        names = None if names is None else names.fill_null(ONLY)
+        for name in [ONLY] if names is None else names.unique().to_pylist():
+            rows = np.arange(len(document))
+            own, own_after = document, after
+            if names is not None and pc.count_distinct(names).as_py() > 1:
+                is_own = pc.equal(names, name)
+                rows = np.flatnonzero(is_own.to_numpy(zero_copy_only=False))
+                own, own_after = document.take(pa.array(rows)), [array.take(pa.array(rows)) for array in after]
+            answer = partial(self.answers, after=own_after)
+            answers.append(self.asked(name, own, answer, rows))
+            places.append(rows)
+        self.passed(len(document))
+        if len(answers) == 1:
+            return answers[0]
+        if not answers:
+            return pa.array([], self.type)
+        return pa.concat_arrays(answers).take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
+
+    @property
+    def type(self) -> pa.DataType:
+        """Of the answers."""
+        return pa.string()
+
+    def answers(self, opened: OpenSet, documents: Any, after: list[pa.Array]) -> pa.Array:
+        """One for each document."""
+        raise NotImplementedError
+
+    def asked(
+        self, name: str, document: Any, answer: Callable[[OpenSet, Any], T], rows: NDArray[np.int64] | None = None
+    ) -> T:
+        """What `answer` gives for a set and a batch of documents, the rows `rows` of those that came together.
+
+        Raises:
+            SparkMatchError: a row is no document; the message names it.
+        """
+        opened = self._set(name)
+        try:
+            return answer(opened, documents_of(opened, document, self._json, self._missing))
+        except RowError as error:
+            row = error.row if rows is None else int(rows[error.row])
+            at = f"row {self._n_before + row:,}"
+            raise SparkMatchError(f"{self.__name__}, {_partition()}, {at} (from 0): {error}") from None
+        except DocumentError as error:
+            at = f"rows {self._n_before:,} to {self._n_before + len(document) - 1:,}"
+            raise SparkMatchError(f"{self.__name__}, {_partition()}, {at} (from 0): {error}") from None
+
+    def passed(self, n_rows: int) -> None:
+        """Counts the rows of a batch that was answered."""
+        self._n_before += n_rows
+
+    def _set(self, name: str) -> OpenSet:
+        if name not in self._opened:
+            if name not in self._sets:
+                known = ", ".join(map(repr, filter(None, self._sets)))
+                asked = f"there is no set {name!r}" if name else "no set is named"
+                asked += f"; there are {known}" if known else f", {self.__name__} has one set, which needs no name"
+                raise SparkMatchError(f"{self.__name__}: {asked}")
+            self._opened[name] = open_set(self._sets[name])
+        return self._opened[name]
+
+    def _names_a_set(self, given: list[pa.Array], named: dict[str, pa.Array]) -> bool:
+        """Whether the first argument does, and is not a document of JSON."""
+        is_text = bool(given) and pa.types.is_string(given[0].type)
+        return is_text and (len(given) > 1 or bool(named) or ONLY not in self._sets)
+
+    def _usage(self) -> str:
+        name, after = self.__name__, "".join(f", {argument}" for argument in self.AFTER)
+        first = "" if ONLY in self._sets else "'set', "
+        columns = "" if after else f", or columns by name, {name}({first}price => price)"
+        return f"{name} takes one document: {name}({first}struct(*){after}){columns}"
+
+
+class MatchCall(SetCall):
+    """The profiles that each document matches."""
+
+    @property
+    def type(self) -> pa.DataType:
+        return pa.list_(pa.string() if self._returns == "ids" else pa.int64())
+
+    def answers(self, opened: OpenSet, documents: Any, after: list[pa.Array]) -> pa.Array:
+        return lists_of(opened.match(documents), self._returns)
+
+
+class TestCall(SetCall):
+    """Whether each document matches the profile of an id; NULL where the id is."""
+
+    __test__ = False
+    AFTER = ("id",)
+
+    @property
+    def type(self) -> pa.DataType:
+        return pa.bool_()
+
+    def answers(self, opened: OpenSet, documents: Any, after: list[pa.Array]) -> pa.Array:
+        ordinals = np.array([-1 if id_ is None else _ordinal(opened, row, id_) for row, id_ in _each(after[0])])
+        matched = opened.match(documents)
+        row_of = np.repeat(np.arange(len(ordinals)), np.diff(matched.offsets))
+        holds = np.zeros(len(ordinals), np.bool_)
+        holds[row_of[matched.indices == ordinals[row_of]]] = True
+        return pa.array(holds, mask=ordinals < 0)
+
+
+class WhyCall(SetCall):
+    """The truth of a profile's condition for each document, predicate by predicate; NULL where the id is."""
+
+    AFTER = ("id",)
+
+    def answers(self, opened: OpenSet, documents: Any, after: list[pa.Array]) -> pa.Array:
+        rows = documents if isinstance(documents, list) else opened.rows(documents)
+        ids = [id_ for row, id_ in _each(after[0]) if id_ is None or _ordinal(opened, row, id_) >= 0]
+        why = opened.profiles.why
+        return pa.array(
+            [None if id_ is None else str(why(row, id_)) for row, id_ in zip(rows, ids, strict=True)], self.type
+        )
+
+
+def lists_of(batch: MatchBatch, returns: str) -> pa.Array:
+    """The matches of each document as a list of ids, or of ordinals."""
+    if returns == "ids":
+        return batch.to_arrow().column(0).combine_chunks()
+    return pa.ListArray.from_arrays(
+        pa.array(batch.offsets, pa.int32()), pa.array(batch.indices.astype(np.int64), pa.int64())
+    )
+
+
+def _each(ids: pa.Array) -> Any:
+    return enumerate(ids.to_pylist())
+
+
+def _ordinal(opened: OpenSet, row: int, id_: Any) -> int:
+    try:
+        return opened.profiles.ordinal(id_)
+    except KeyError as error:
+        raise RowError(row, str(error.args[0])) from None
+
+
+def _partition() -> str:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return "no partition" if context is None else f"partition {context.partitionId()}"

@@ -1,0 +1,133 @@
+"""`match`: the profiles that each row of a DataFrame matches, as a DataFrame.
+
+In: a set, and a DataFrame. Out: its rows with their matches, by `mapInArrow`: nothing is shuffled, and only the columns
+that profiles ask for, or that are kept, are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from profilec.profileset import ProfileSet
+from profilec.spark.calls import MatchCall, lists_of
+from profilec.spark.errors import SparkMatchError
+from profilec.spark.images import ONLY, Shipped, opened, ship
+from profilec.spark.schemas import arrow_schema_of, check_schema
+from profilec.spark.session import expect_session
+from profilec.spark.sql_function import MISSING, RETURNS, expect_one_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MODES = ("array", "explode", "pairs")
+
+
+def match(
+    profiles: Any,
+    df: DataFrame,
+    mode: str = "array",
+    columns: Sequence[str] | None = None,
+    *,
+    documents: DataFrame | None = None,
+    output: str | None = None,
+    missing: str = "warn",
+    returns: str = "ids",
+    json: Collection[str] = (),
+    ship_by: str = "auto",
+    directory: str | None = None,
+) -> DataFrame:
+    """The rows of a DataFrame, with the profiles that they match.
+
+    Args:
+        profiles: a `ProfileSet`, or the path of an image or of .prof files.
+        mode: "array": a row for each row, with the column `profiles`, an array; "explode": a row for each match, with
+            the column `profile`; "pairs": as "explode", of the columns that are named alone.
+        columns: those of `df` that are kept; None for all, with "pairs" for an error: there they say which row it is.
+        documents: the earlier documents that quantified joins range over; None for those of the set.
+        output: the name of the new column, where it is to be another.
+        missing, returns, json, ship_by, directory: as of `register`.
+
+    Raises:
+        SparkMatchError: the DataFrame lacks a column, or has one that contradicts the set.
+        ValueError: an argument is none of those named.
+        ProfileError, ImageError, OSError: the profiles cannot be compiled or loaded.
+    """
+    from pyspark.sql.types import StructField, StructType
+
+    spark = expect_session(df.sparkSession)
+    expect_one_of("mode", mode, MODES)
+    expect_one_of("missing", missing, MISSING)
+    expect_one_of("returns", returns, tuple(RETURNS))
+    if mode == "pairs" and columns is None:
+        raise ValueError("mode='pairs' needs columns=[...], those that say which row it is")
+    if documents is not None:
+        profiles = _with_documents(opened(profiles), documents)
+    profile_set, shipped = ship(spark, profiles, "match", ship_by, directory)
+    binding = check_schema(profile_set, arrow_schema_of(spark, df), json, missing)
+    kept = _kept(df.columns, columns)
+    output = output or ("profiles" if mode == "array" else "profile")
+    if output in [df.columns[number] for number in kept]:
+        raise SparkMatchError(f"df has a column {output!r} already: name the new one with output=, or leave that out")
+    read = sorted({*binding.columns, *kept})
+    array = StructType.fromDDL(f"found {RETURNS[returns]}").fields[0].dataType
+    new = StructField(output, array if mode == "array" else array.elementType)
+    schema = StructType([*(df.schema.fields[number] for number in kept), new])
+    task = _Task(shipped, tuple(json), returns, mode == "array", tuple(read.index(number) for number in kept))
+    return _selected(df, read).mapInArrow(task, schema)
+
+
+def _with_documents(profiles: ProfileSet, documents: DataFrame) -> ProfileSet:
+    """The set, with these earlier documents, all of which are collected."""
+    known = ProfileSet(profiles._parts)
+    known.documents.extend(documents.toArrow())
+    return known
+
+
+class _Task:
+    """What runs in a worker for one partition."""
+
+    def __init__(
+        self, shipped: Shipped, json: tuple[str, ...], returns: str, is_array: bool, kept: tuple[int, ...]
+    ) -> None:
+        self._call = MatchCall("match", {ONLY: shipped}, json, "null", returns)
+        self._returns, self._is_array, self._kept = returns, is_array, kept
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = self._call.asked(ONLY, batch, lambda opened, documents: opened.match(documents))
+            self._call.passed(batch.num_rows)
+            kept = [batch.column(number) for number in self._kept]
+            if self._is_array:
+                answers = lists_of(found, self._returns)
+            else:
+                rows = pa.array(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
+                kept = [column.take(rows) for column in kept]
+                answers = lists_of(found, self._returns).flatten()
+            names = [batch.schema.names[number] for number in self._kept]
+            yield pa.RecordBatch.from_arrays([*kept, answers], names=[*names, "found"])
+
+
+def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
+    """The numbers of the columns that are kept."""
+    if wanted is None:
+        return list(range(len(names)))
+    if isinstance(wanted, str):
+        raise TypeError(f"columns takes a list of names, not {wanted!r}")
+    for name in wanted:
+        if list(names).count(name) != 1:
+            problem = "two columns have that name" if name in names else f"df has {', '.join(names)}"
+            raise SparkMatchError(f"columns= names {name!r}: {problem}")
+    return [list(names).index(name) for name in wanted]
+
+
+def _selected(df: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    """The columns with these numbers; all of them where two of one name are among these."""
+    from pyspark.sql.functions import col
+
+    if len(numbers) == len(df.columns):
+        return df
+    return df.select(*(col(f"`{df.columns[number].replace('`', '``')}`") for number in numbers))

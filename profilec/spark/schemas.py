@@ -1,0 +1,133 @@
+"""Schemas of DataFrames, looked at before a row is.
+
+In: a set, and the schema of the rows to come. Out: the columns that it reads; or an error, which says what does not
+fit: attributes without a column, columns of types that no document has, or of other types than SCHEMA declares.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from profilec.runtime.arrow_values import is_array, is_string
+from profilec.runtime.program import Parts
+from profilec.runtime.reads import paths_read
+from profilec.spark.any_values import is_variant
+from profilec.spark.binding import Binding, bind, expect_provided, expect_supported, path_type
+from profilec.spark.errors import SparkMatchError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from profilec.profileset import ProfileSet
+
+_KINDS = {
+    "numbers": ("NUMBER", "INTEGER"),
+    "strings": ("STRING",),
+    "booleans": ("BOOLEAN",),
+    "dates": ("DATE",),
+    "timestamps": ("TIMESTAMP",),
+}
+
+
+def check_columns(
+    spark: SparkSession, profiles: ProfileSet, schema: Any, json: Collection[str], missing: str
+) -> Binding:
+    """How the set reads rows of the schema: of a DataFrame, a StructType or the name of a table.
+
+    Raises:
+        SparkMatchError: the set cannot be matched with such rows, or `missing` says so.
+    """
+    return check_schema(profiles, arrow_schema_of(spark, schema), json, missing)
+
+
+def check_schema(profiles: ProfileSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+    """As `check_columns`, of an Arrow schema."""
+    paths = paths_read(profiles._image)
+    binding = bind(paths, schema, json)
+    expect_supported(binding, schema)
+    expect_provided(binding, schema.names, missing)
+    for message in _contradictions(profiles, paths, schema, json):
+        raise SparkMatchError(message)
+    for message in _comparisons_in_vain(profiles, schema, json):
+        warnings.warn(message, stacklevel=4)
+    return binding
+
+
+def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
+    """The Arrow schema of the rows that Spark will send.
+
+    Raises:
+        SparkMatchError: a column has a type that Spark sends to no Python function.
+        TypeError: it is no schema.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    if isinstance(schema, str):
+        schema = spark.table(schema)
+    struct = getattr(schema, "schema", schema)
+    if not isinstance(struct, StructType):
+        raise TypeError(f"schema takes a DataFrame, a StructType or the name of a table, not {type(schema).__name__}")
+    try:
+        return to_arrow_schema(struct, timezone="UTC")
+    except PySparkException as error:
+        raise SparkMatchError(f"Spark sends no such column to Python: {error}; select those that are needed") from None
+
+
+def _contradictions(
+    profiles: ProfileSet, paths: list[Parts], schema: pa.Schema, json: Collection[str]
+) -> Iterator[str]:
+    """Columns of other types than SCHEMA declares."""
+    declared = profiles.schema
+    for parts in paths if declared is not None else ():
+        type_ = None if declared is None else declared.type_of(parts)
+        kind = path_type(parts, schema, json)
+        if type_ is not None and kind is not None and not _fits(type_.name, kind):
+            name = ".".join(parts)
+            yield (
+                f"SCHEMA declares {name} as {type_}, and the column is {kind}: CAST the column, or compile the "
+                f"profiles with another SCHEMA"
+            )
+
+
+def _comparisons_in_vain(profiles: ProfileSet, schema: pa.Schema, json: Collection[str]) -> Iterator[str]:
+    """Columns that are compared with constants of other types only; that is UNKNOWN in every row."""
+    for slot in profiles._image.slots:
+        if slot.parts is None or slot.type_ is not None:
+            continue
+        kind = path_type(slot.parts, schema, json)
+        constants = slot.constants
+        names = [name for kinds, own in _KINDS.items() if len(getattr(constants, kinds)) for name in own]
+        if kind is not None and names and not any(_fits(name, kind) for name in names):
+            yield (
+                f"{slot.name} is compared with {names[0]} only, and the column is {kind}: that is UNKNOWN in every "
+                f"row; CAST the column if that is not meant"
+            )
+
+
+def _fits(name: str, kind: pa.DataType) -> bool:
+    """Whether values of the Arrow type can be of the declared one."""
+    types = pa.types
+    if types.is_null(kind) or is_variant(kind):
+        return True
+    match name:
+        case "NUMBER" | "INTEGER":
+            return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+        case "STRING":
+            return bool(is_string(kind))
+        case "BOOLEAN":
+            return bool(types.is_boolean(kind))
+        case "DATE":
+            return bool(types.is_date(kind) or is_string(kind))
+        case "TIMESTAMP":
+            return bool(types.is_timestamp(kind) or is_string(kind))
+        case "ARRAY":
+            return bool(is_array(kind))
+        case "RECORD":
+            return bool(types.is_struct(kind) or types.is_map(kind) or is_array(kind))
+    return True
