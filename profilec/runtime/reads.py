@@ -16,12 +16,7 @@ NEW, EARLIER = 0, 1
 
 
 def paths_read(image: Image, scope: int = NEW) -> list[Parts]:
-    """The paths that profiles read of a document, in the order of text.
-
-    >>> from profilec import compile
-    >>> paths_read(compile("PROFILE p WHERE a.b = 1 AND EXISTS d (d.c = e)")._image)
-    [('a', 'b'), ('e',)]
-    """
+    """The paths that profiles read of a document, in the order of text."""
     programs = [*(slot.program for slot in image.slots), *image.terms]
     found: set[Parts] = set()
     for join in image.joins:
