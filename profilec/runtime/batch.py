@@ -67,12 +67,10 @@ class MatchBatch:
         """A `pyarrow.Table` of one column, `profiles`: list<string>, a row for each document."""
         import pyarrow as pa
 
-        # Only the ids that are used become strings: the set may have millions.
-        used, places = np.unique(self.indices, return_inverse=True)
-        ids = pa.DictionaryArray.from_arrays(pa.array(places), pa.array(self._named(used), pa.string()))
+        ids = self.ids if isinstance(self.ids, Strings) else Strings(list(self.ids))
         fits = int(self.offsets[-1]) < 2**31
         offset_type, list_array = (pa.int32(), pa.ListArray) if fits else (pa.int64(), pa.LargeListArray)
-        lists = list_array.from_arrays(pa.array(self.offsets, offset_type), ids.dictionary_decode())
+        lists = list_array.from_arrays(pa.array(self.offsets, offset_type), ids.to_arrow(self.indices))
         return pa.table({"profiles": lists})
 
     def _named(self, indices: Int32) -> list[str]:

@@ -55,8 +55,8 @@ class Decider:
     def __init__(self, image: Image, *, with_prefilter: bool = True) -> None:
         self.image = image
         has_bits = image.entry_tests >= image.n_tests
-        self._bit_off = kept_offsets(image.entry_off, has_bits)
-        self._bits = image.entry_tests[has_bits] - image.n_tests
+        self._bit_off, bits = _part(image.entry_off, image.entry_tests, has_bits)
+        self._bits = bits - image.n_tests
         self.is_simple = not len(self._bits) and not bool((image.entry_residual >= 0).any())
         self.strings = [
             (
@@ -78,10 +78,8 @@ class Decider:
         """Whether entries that ask joins alone have other predicates."""
         if self.joins is not None:
             self.joined_have_tests = bool(np.diff(image.entry_off)[self.joins.literals.alone].any())
-        is_rank_test = ~has_bits
         self._tests_off, self._tests = image.entry_off.data, image.entry_tests.data
-        self._rank_off = kept_offsets(image.entry_off, is_rank_test)
-        self._rank_tests = image.entry_tests[is_rank_test]
+        self._rank_off, self._rank_tests = _part(image.entry_off, image.entry_tests, ~has_bits)
 
     def tests_of(self, entry: int) -> list[int]:
         """The tests of an entry, bit tests too."""
@@ -109,6 +107,15 @@ class Decider:
     def bits_of(self, entries: Int32) -> tuple[Int32, NDArray[np.int64]]:
         """The bit tests of entries, CSR; numbered from 0."""
         return gather(self._bit_off, self._bits, entries)
+
+
+def _part(offsets: Int32, elements: Int32, is_own: NDArray[np.bool_]) -> tuple[Int32, Int32]:
+    """The CSR array of its own elements. PERF: it takes no memory where that is all of them, or none."""
+    if is_own.all():
+        return offsets, elements
+    if not is_own.any():
+        return np.broadcast_to(np.zeros(1, np.int32), offsets.shape), elements[:0]
+    return kept_offsets(offsets, is_own), elements[is_own]
 
 
 class Decision:

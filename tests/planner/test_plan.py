@@ -18,12 +18,15 @@ import numpy as np
 import pytest
 
 import profilec
+from profilec.grammar.parse import parse_condition
 from profilec.planner import costs, drawing
 from profilec.planner.calibration import default_units
 from profilec.planner.costs import MATCHERS, MIXED, cost
 from profilec.planner.least_squares import unit_costs
+from profilec.planner.lower import ImageBuilder
 from profilec.planner.lower import workload as workload_module
 from profilec.planner.lower.workload import IndexLoad, SlotLoad, Workload, together
+from profilec.planner.normalize import normalize
 from profilec.planner.options import INDEXES, Options
 from profilec.planner.plan import Operator, Plan
 from profilec.planner.search import WORTH_MIXING, search
@@ -272,6 +275,21 @@ def test_rows_are_estimated_from_documents() -> None:
     assert expected == pytest.approx(seen, rel=0.1)
     assert profilec.compile(conditions).plan.operators[0].rows < seen / 10
     assert "1,000 sampled documents" in informed.explain()
+
+
+def test_entries_with_one_access_test_are_looked_at_together() -> None:
+    def found_and_dense(n_values: int) -> tuple[float, float]:
+        builder = ImageBuilder()
+        for n in range(1_000):
+            builder.add(normalize(parse_condition(f"s = 'v{n % n_values}' AND a BETWEEN 0 AND {9_000 + n}").node))
+        built = builder.build([{"s": f"v{n % n_values}", "a": 5_000} for n in range(200)])
+        load = workload_module.workload_of(built.image, built.expected, built.sampled)
+        return load.found, load.dense
+
+    found, dense = found_and_dense(10)
+    assert found == dense > 0
+    found, dense = found_and_dense(200)
+    assert found > dense == 0
 
 
 def test_a_right_estimate_of_rows_is_called_right() -> None:

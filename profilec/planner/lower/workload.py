@@ -31,8 +31,9 @@ ENOUGH = 20
 """Entries of a group that have to be looked at before it counts what they tell, and not what all entries do."""
 
 
-DENSE = 1 / 64
-"""The share of documents from which on the tree has entries in leaves that are looked at 64 at a time."""
+DENSE, SHARED = 1 / 64, 64
+"""The share of documents, and the entries with one access test, from which on the tree has entries in leaves that are
+looked at 64 at a time."""
 FEW = 32
 """Entries up to which their profiles are put together one by one, by `runtime.execute`."""
 KEPT, OF_A_RANK = 16_000_000, 50
@@ -71,7 +72,8 @@ class Workload(NamedTuple):
     `n_intervals`: those of the tests, each test once; `present`: attributes that profiles ask for; `asked`: the
     share of values of which `access`, which keeps what an index told, asks the index; `held`: tests that
     hold, over all entries; `found`: entries whose access predicate holds, and those without one (`n_unselective`);
-    `dense`: of these, entries that a share of DENSE of the documents find, or more; `looked_at`: tests of those found
+    `dense`: of these, entries that a share of DENSE of the documents find, or more, and those with an access test that
+    many have; `looked_at`: tests of those found
     that are looked at until one fails; `partitioned`: entries whose first two tests hold; `rows`: entries all of whose
     tests hold, `matched` their profiles; `n_checked`: of these, entries that Python has to look at.
 
@@ -183,7 +185,7 @@ def _groups(
         "n_unselective": of_groups(access < 0).astype(np.int64),
         "held": of_groups(held),
         "found": n_found,
-        "dense": of_groups(np.where(found >= DENSE, found, 0.0)),
+        "dense": of_groups(np.where((found >= DENSE) | _is_shared(access), found, 0.0)),
         "looked_at": n_found * seen.share("looked_at"),
         "partitioned": n_found * seen.share("two"),
         "rows": rows,
@@ -237,6 +239,14 @@ def _found_by_rank(image: Image, n_entries: int, tests: Int32, owner: NDArray[np
     with_one, first = np.unique(owner, return_index=True)
     found[with_one] = shares[tests[first]]
     return found
+
+
+def _is_shared(access: Int32) -> NDArray[np.bool_]:
+    """Per entry, whether SHARED or more have its access test."""
+    if not len(access):
+        return np.zeros(0, np.bool_)
+    is_shared: NDArray[np.bool_] = (np.bincount(access + 1) >= SHARED)[access + 1] & (access >= 0)
+    return is_shared
 
 
 def _is_checked(image: Image) -> NDArray[np.bool_]:

@@ -110,6 +110,27 @@ class Strings(Sequence[str]):
         except UnicodeDecodeError:
             raise self._damaged() from None
 
+    def to_arrow(self, indices: NDArray[Any]) -> Any:
+        """The strings at these places as a `pyarrow.StringArray`.
+
+        Raises:
+            ImageError: one is no UTF-8, as a lone surrogate is not.
+        """
+        import pyarrow as pa
+
+        if self._off is None:
+            used, places = np.unique(indices, return_inverse=True)
+            return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(self.take(used), pa.string())).cast(
+                pa.string()
+            )
+        every = pa.LargeStringArray.from_buffers(len(self), pa.py_buffer(self._off), pa.py_buffer(self._data))
+        taken = every.take(pa.array(indices))
+        try:
+            taken.validate(full=True)
+        except pa.ArrowInvalid:
+            raise self._damaged() from None
+        return taken.cast(pa.string())
+
     def __len__(self) -> int:
         return len(self._texts or ()) if self._off is None else len(self._off) - 1
 
