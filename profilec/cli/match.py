@@ -21,6 +21,7 @@ from profilec.cli.terminal import CLEAN, ERROR, FINDINGS
 
 if TYPE_CHECKING:
     from profilec.cli.documents.chunks import Chunk, Tally
+    from profilec.cli.results import Results
     from profilec.profileset import ProfileSet
 
 
@@ -63,6 +64,12 @@ def match(
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="local|spark", help="What matches: this process, or Spark.")
+    ] = "local",
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Spark's master; local[*] where none is given.")
+    ] = None,
     skip_errors: Annotated[
         bool, typer.Option("--skip-errors", help="Match with the profiles that compile, and exit with 1.")
     ] = False,
@@ -75,8 +82,14 @@ def match(
     from profilec.cli.documents.formats import FORMATS, Input, InputError, read_documents
     from profilec.cli.load import load, load_history, read_options
     from profilec.cli.results import RESULT_FORMATS, Results
+    from profilec.cli.spark_engine import ENGINES, MASTER
 
     terminal.expect_choice("--format", format_, RESULT_FORMATS)
+    terminal.expect_choice("--engine", engine, ENGINES)
+    if engine == "spark" and (process or strict):
+        terminal.stop(f"{'--process' if process else '--strict'} goes with the engine local alone")
+    if engine == "local" and master is not None:
+        terminal.stop("--master is of the engine spark: add --engine spark")
     if input_format is not None:
         terminal.expect_choice("--input-format", input_format, FORMATS)
     profiles, documents = split(paths)
@@ -105,6 +118,9 @@ def match(
                 advance=advance,
             )
             load_history(profile_set, join_documents or [], options)
+            if engine == "spark":
+                _match_by_spark(profile_set, documents, master or MASTER, input_format, results)
+                documents = []
             for chunk in read_documents(documents, options):
                 for number, matched in _match_chunk(profile_set, chunk, tally, process=process):
                     results.write(number, matched)
@@ -116,6 +132,22 @@ def match(
         raise typer.Exit(ERROR) from None
     results.close()
     raise typer.Exit(FINDINGS if tally.n_malformed or findings.n_errors else CLEAN)
+
+
+_FLUSHED = 1_000
+"""Results between two that are written out."""
+
+
+def _match_by_spark(
+    profile_set: ProfileSet, documents: Sequence[str], master: str, input_format: str | None, results: Results
+) -> None:
+    from profilec.cli.spark_engine import matched, session
+
+    with session(master) as spark:
+        for number, found in matched(spark, profile_set, documents, input_format):
+            results.write(number, found)
+            if number % _FLUSHED == 0:
+                results.flush()
 
 
 def _retain(profile_set: ProfileSet, max_documents: int | None, max_age: str | None, age_of: str | None) -> None:

@@ -50,6 +50,9 @@ def test_commands_print_what_is_shown(path: Path, block: re.Match[str]) -> None:
 @pytest.mark.parametrize(("path", "block"), _blocks("python"))
 def test_python_blocks(path: Path, block: re.Match[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    if "SparkSession" in block["text"]:  # a session of its own
+        _run_alone(block["text"])
+        return
     if ">>>" not in block["text"]:
         exec(compile(block["text"], str(path), "exec"), {"__name__": "example"})
         return
@@ -57,6 +60,14 @@ def test_python_blocks(path: Path, block: re.Match[str], monkeypatch: pytest.Mon
     failures: list[str] = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=failures.append)
     assert not failures, "".join(failures)
+
+
+def _run_alone(program: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize(("path", "block"), _blocks("file"))

@@ -1,0 +1,116 @@
+"""`--engine spark`: documents are read and matched by Spark, in a session of this command's own.
+
+In: a set, and files of documents. Out: what each document matches, in the order of the input: files one after the
+other, and within one in the order of its rows.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from profilec.cli import terminal
+from profilec.cli.sources import STDIN
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from profilec.profileset import ProfileSet
+
+ENGINES = ("local", "spark")
+MASTER = "local[*]"
+_FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+
+
+@contextmanager
+def session(master: str) -> Iterator[SparkSession]:
+    """A session that says nothing but errors; ends the verb where Spark cannot be had, or a job fails."""
+    from profilec.spark.errors import SparkMatchError
+    from profilec.spark.session import expect_java, expect_pyspark
+
+    try:
+        expect_pyspark()
+        expect_java()
+    except SparkMatchError as error:
+        terminal.stop(str(error))
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
+    builder = SparkSession.builder.master(master).appName("profilec")
+    for name, value in quiet.items():
+        builder = builder.config(name, value)
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:  # what Spark raises for a wrong master is of py4j, or has no class of its own
+        terminal.stop(f"Spark does not start with --master {master}: {_first_line(error)}")
+    spark.sparkContext.setLogLevel("OFF")
+    try:
+        yield spark
+    except (SparkMatchError, PySparkException, Py4JError) as error:
+        terminal.stop(_reason(error))
+    finally:
+        spark.stop()
+
+
+def matched(
+    spark: SparkSession, profiles: ProfileSet, paths: Sequence[str], input_format: str | None
+) -> Iterator[tuple[int, list[int]]]:
+    """Number, and indices of the profiles that match, of each document."""
+    from pyspark.sql.functions import col, struct
+
+    from profilec.spark import register
+
+    match = register(spark, profiles, "match_documents", returns="ordinals")
+    number = 0
+    for path in paths:
+        frame, is_text = _read(spark, path, input_format)
+        document = col("value") if is_text else struct("*")
+        for row in frame.select(match(document)).toLocalIterator(prefetchPartitions=True):
+            yield number, row[0]
+            number += 1
+
+
+def _read(spark: SparkSession, path: str, input_format: str | None) -> tuple[DataFrame, bool]:
+    """The documents of a file or folder; whether they are lines of JSON in the column `value`."""
+    if path == STDIN:
+        terminal.stop("--engine spark reads files, and no standard input")
+    format_ = input_format or _FORMATS.get(Path(path).suffix.lower())
+    if format_ is None and Path(path).is_dir():
+        format_ = next(
+            (_FORMATS[file.suffix] for file in sorted(Path(path).iterdir()) if file.suffix in _FORMATS), None
+        )
+    if format_ not in ("parquet", "ndjson", "csv"):
+        terminal.stop(f"{path}: --engine spark reads NDJSON, CSV and Parquet; --input-format says which this is")
+    if format_ == "parquet":
+        return spark.read.parquet(path), False
+    if format_ == "csv":
+        separator = "\t" if path.endswith(".tsv") else ","
+        return spark.read.csv(path, header=True, inferSchema=True, sep=separator, multiLine=True, escape='"'), False
+    return spark.read.text(path).where("trim(value) <> ''"), True
+
+
+def _reason(error: Exception) -> str:
+    """Of what a worker raised, the message alone."""
+    marker = "SparkMatchError: "
+    text = str(error)
+    if marker in text:
+        return text.rpartition(marker)[2].strip().partition("\n")[0]
+    return _first_line(error)
+
+
+def _first_line(error: Any) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
