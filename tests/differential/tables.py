@@ -16,6 +16,24 @@ import pyarrow as pa
 from structures import Document
 
 
+def _of_spark() -> dict[str, pa.DataType]:
+    """A type of each column that Spark has."""
+    day, moment = pa.date32(), pa.timestamp("us", "UTC")
+    part = pa.struct({"name": pa.string(), "w": pa.float64()})
+    return _types(random.Random(0)) | {
+        "date": pa.string(),
+        "day": day,
+        "given": day,
+        "sold_at": moment,
+        "escape": moment,
+        "tags": pa.list_(pa.string()),
+        "scores": pa.list_(pa.float64()),
+        "days": pa.list_(day),
+        "items": pa.list_(pa.struct({"sku": pa.string(), "qty": pa.int64(), "parts": pa.list_(part)})),
+        "user": pa.struct({"name": pa.string(), "address": pa.struct({"since": day})}),
+    }
+
+
 def arrow_table(documents: Sequence[Document], style: int) -> pa.Table:
     """The documents as one table; chunked, sliced or dictionary-encoded as `style` says."""
     draw = random.Random(style)
@@ -116,3 +134,6 @@ def pandas_frame(documents: Sequence[Document], style: int) -> pandas.DataFrame:
     for name, values in columns.items():
         frame[name] = values.set_axis(frame.index)
     return frame
+
+
+TYPES_OF_COLUMNS = _of_spark()
