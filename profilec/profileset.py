@@ -116,10 +116,10 @@ def compile(
     diagnostics: list[Diagnostic] = []
     opened = Source(source, diagnostics.append)
     known = opened.schema(_read_schema(schema, diagnostics))
-    compiled = _Compilation(known, chosen, read_calibration(calibration), diagnostics)
-    with _collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
+    compiled = Compilation(known, chosen, read_calibration(calibration), diagnostics)
+    with collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
         for statement in opened.statements(known, chosen.limits, pool.normal_forms):
-            compiled.take(statement, is_normal=statement.condition in pool.latest)
+            compiled.take(statement, is_normal=opened.is_parsed or statement.condition in pool.latest)
             if progress is not None and len(compiled.ids) % _STRIDE == 0:
                 progress(opened.n_done + statement.start, opened.n_characters)
     diagnostics[:] = opened.in_order(diagnostics)
@@ -135,7 +135,7 @@ _MOST_TO_GUESS_FROM = 100_000
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """PERF: the compiler makes no cycles but millions of objects, which the collector would walk again and again."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -146,7 +146,7 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Compilation:
+class Compilation:
     """A set in the making."""
 
     def __init__(self, schema: Schema | None, options: Options, units: Units, diagnostics: list[Diagnostic]) -> None:
@@ -185,7 +185,9 @@ class _Compilation:
         if statement.examples:
             self.examples[ordinal] = statement.examples
 
-    def finish(self, statistics: Statistics | None) -> ProfileSet:
+    def finish(self, statistics: Statistics | None, *, is_part: bool = False) -> ProfileSet:
+        """The set. `is_part`: of a larger set, some of whose attributes it may not have; options that force something
+        on these are left out."""
         table = ProfileTable(
             Strings(list(self.ids)),
             Strings(self.wheres),
@@ -197,9 +199,10 @@ class _Compilation:
         )
         built = self.builder.build(None if statistics is None else statistics.sample)
         schema = () if self.schema is None else (self.schema,)
-        plan = plan_of(built, self.options, self.units)
-        parts = SetParts(table, built.image, plan, self.options, schema, tuple(self.diagnostics))
-        is_small = self.options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
+        options = self.options.used(attributes_of(built.image)) if is_part else self.options
+        plan = plan_of(built, options, self.units)
+        parts = SetParts(table, built.image, plan, options, schema, tuple(self.diagnostics))
+        is_small = options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
         if is_small and built.presence is None:
             return ProfileSet(parts, self.units)
         return ProfileSet(_with_tree(parts, built.presence), self.units)

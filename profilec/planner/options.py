@@ -10,7 +10,7 @@ import difflib
 import operator
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from profilec.grammar.limits import Limits
@@ -145,6 +145,16 @@ class Options:
                 close = difflib.get_close_matches(attribute, used, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
                 raise ValueError(f"{option} forces {name!r} on {attribute!r}, an attribute that no profile uses{hint}")
+
+    def used(self, attributes: Iterable[str]) -> Options:
+        """These without what is forced on other attributes.
+
+        >>> Options.read({"matcher": {"price": "access", "brand": "access"}}).used(["brand"]).group_matcher
+        {'brand': 'access'}
+        """
+        known = frozenset(attributes)
+        index = tuple(pair for pair in self.index if pair[0] in known)
+        return replace(self, index=index, matcher_of=tuple(pair for pair in self.matcher_of if pair[0] in known))
 
 
 def _has_tree(matchers: Iterable[str]) -> bool:

@@ -10,16 +10,26 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from profilec.grammar import ir
 from profilec.grammar.diagnostics import Diagnostic
 from profilec.grammar.limits import Limits
 from profilec.grammar.statements import ParseMany, ProfileStatement, decode, iter_profiles, parse_where, read_schema
 from profilec.values.types import Field, Schema
 
 Report = Callable[[Diagnostic], None]
+
+
+class Parsed(NamedTuple):
+    """A profile that was parsed elsewhere: its normal form, None where it has an error, and what was said of it."""
+
+    id: str
+    where: str
+    normal_form: ir.Condition | None
+    diagnostics: Sequence[Diagnostic]
 
 
 class Source:
@@ -37,6 +47,8 @@ class Source:
         self._texts: list[tuple[str | None, str]] = []
         self._rows: Iterable[Any] | None = None
         self.n_done = 0
+        self.is_parsed = False
+        """Whether the conditions are normal forms already, those of `Parsed`."""
         if isinstance(given, Path):
             self._read_paths([given])
         elif isinstance(given, str):
@@ -55,6 +67,7 @@ class Source:
                 self._read_paths(items)
             else:
                 self._rows = items
+                self.is_parsed = bool(items) and all(isinstance(item, Parsed) for item in items)
         else:
             raise TypeError(
                 f"profiles come from a Path, .prof text, a mapping of id to condition, an Arrow table or an iterable "
@@ -99,7 +112,7 @@ class Source:
             )
             self.n_done += len(text)
         for row in self._rows or ():
-            statement = self._row_statement(row, schema, limits)
+            statement = self._parsed(row) if self.is_parsed else self._row_statement(row, schema, limits)
             if statement is not None:
                 yield statement
 
@@ -124,12 +137,21 @@ class Source:
         if not isinstance(id_, str) or not isinstance(where, str):
             raise TypeError(f"a profile's id and condition are strings, not {id_!r:.40} and {where!r:.40}")
         condition = parse_where(id_, where, schema=schema, limits=limits, report=self._report)
-        if condition is None:
-            return None
-        return ProfileStatement(
-            id=id_, where=where, condition=condition, properties=properties, examples=(), file=None, line=1, column=1,
-            start=0, comment=comment,
-        )  # fmt: skip
+        return None if condition is None else _statement(id_, where, condition, properties, comment)
+
+    def _parsed(self, row: Parsed) -> ProfileStatement | None:
+        for diagnostic in row.diagnostics:
+            self._report(diagnostic)
+        return None if row.normal_form is None else _statement(row.id, row.where, row.normal_form, {}, None)
+
+
+def _statement(
+    id_: str, where: str, condition: ir.Condition, properties: dict[str, Any], comment: str | None
+) -> ProfileStatement:
+    return ProfileStatement(
+        id=id_, where=where, condition=condition, properties=properties, examples=(), file=None, line=1, column=1,
+        start=0, comment=comment,
+    )  # fmt: skip
 
 
 def _declared_twice(field: Field, known: Field, first: str, file: str | None, line: int, column: int) -> Diagnostic:

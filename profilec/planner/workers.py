@@ -144,9 +144,17 @@ def normal_form(
     id_: str, where: str, schema: Schema | None, limits: Limits, rules: frozenset[str] | None
 ) -> ir.Condition | None:
     """What a worker answers for one condition."""
+    condition, found = read_condition(id_, where, schema, limits, rules)
+    return None if found else condition
+
+
+def read_condition(
+    id_: str, where: str, schema: Schema | None, limits: Limits, rules: frozenset[str] | None
+) -> tuple[ir.Condition | None, list[Diagnostic]]:
+    """The normal form of a condition, None where it has an error, and all that is to be said of it."""
     found: list[Diagnostic] = []
     condition = parse_where(id_, where, schema=schema, limits=limits, report=found.append)
-    return None if condition is None or found else normalize(condition, rules=rules)
+    return None if condition is None else normalize(condition, rules=rules), found
 
 
 def _ask(worker: subprocess.Popen[bytes], share: Sequence[tuple[str, str]]) -> list[ir.Condition | None]:

@@ -1,7 +1,7 @@
 """profilec in Spark: a set as a function of SQL, and over DataFrames.
 
-The driver's side (`register`, `match`) and what runs in workers (`worker`, `calls`). Names are loaded when they are
-first used, so that a worker loads nothing that it does not need.
+The driver's side (`compile`, `check`, `collect_statistics`, `shard`, `register`, `match`) and what runs in workers
+(`worker`, `calls`). Names are loaded when they are first used, so that a worker loads nothing that it does not need.
 """
 
 from __future__ import annotations
@@ -12,15 +12,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from profilec.spark.data_frame import match
     from profilec.spark.errors import SparkMatchError
+    from profilec.spark.profile_tables import check, compile
+    from profilec.spark.sampling import collect_statistics
+    from profilec.spark.sharding import shard
     from profilec.spark.sql_function import register
 
 _HOME = {
     "SparkMatchError": "profilec.spark.errors",
+    "check": "profilec.spark.profile_tables",
+    "collect_statistics": "profilec.spark.sampling",
+    "compile": "profilec.spark.profile_tables",
     "match": "profilec.spark.data_frame",
     "register": "profilec.spark.sql_function",
+    "shard": "profilec.spark.sharding",
 }
 
-__all__ = ["SparkMatchError", "match", "register"]
+__all__ = ["SparkMatchError", "check", "collect_statistics", "compile", "match", "register", "shard"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -89,6 +89,10 @@ class SetCall:
         except DocumentError as error:
             at = f"rows {self._n_before:,} to {self._n_before + len(document) - 1:,}"
             raise SparkMatchError(f"{self.__name__}, {_partition()}, {at} (from 0): {error}") from None
+
+    def blocks(self, name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of rows, as a set matches them best."""
+        yield from self._set(name).blocks(batches)
 
     def passed(self, n_rows: int) -> None:
         """Counts the rows of a batch that was answered."""

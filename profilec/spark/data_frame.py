@@ -18,6 +18,7 @@ from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import ONLY, Shipped, opened, ship
 from profilec.spark.schemas import arrow_schema_of, check_schema
 from profilec.spark.session import expect_session
+from profilec.spark.sharded_set import ShardedSet
 from profilec.spark.sql_function import MISSING, RETURNS, expect_one_of
 
 if TYPE_CHECKING:
@@ -39,17 +40,18 @@ def match(
     json: Collection[str] = (),
     ship_by: str = "auto",
     directory: str | None = None,
+    shards: int | None = None,
 ) -> DataFrame:
     """The rows of a DataFrame, with the profiles that they match.
 
     Args:
-        profiles: a `ProfileSet`, or the path of an image or of .prof files.
+        profiles: a `ProfileSet`, or the path of an image, of .prof files, or of the folder that `shard` made.
         mode: "array": a row for each row, with the column `profiles`, an array; "explode": a row for each match, with
             the column `profile`; "pairs": as "explode", of the columns that are named alone.
         columns: those of `df` that are kept; None for all, with "pairs" for an error: there they say which row it is.
         documents: the earlier documents that quantified joins range over; None for those of the set.
         output: the name of the new column, where it is to be another.
-        missing, returns, json, ship_by, directory: as of `register`.
+        missing, returns, json, ship_by, directory, shards: as of `register`.
 
     Raises:
         SparkMatchError: the DataFrame lacks a column, or has one that contradicts the set.
@@ -66,7 +68,7 @@ def match(
         raise ValueError("mode='pairs' needs columns=[...], those that say which row it is")
     if documents is not None:
         profiles = _with_documents(opened(profiles), documents)
-    profile_set, shipped = ship(spark, profiles, "match", ship_by, directory)
+    profile_set, shipped = ship(spark, profiles, "match", ship_by, directory, shards)
     binding = check_schema(profile_set, arrow_schema_of(spark, df), json, missing)
     kept = _kept(df.columns, columns)
     output = output or ("profiles" if mode == "array" else "profile")
@@ -80,9 +82,9 @@ def match(
     return _selected(df, read).mapInArrow(task, schema)
 
 
-def _with_documents(profiles: ProfileSet, documents: DataFrame) -> ProfileSet:
+def _with_documents(profiles: ProfileSet | ShardedSet, documents: DataFrame) -> ProfileSet | ShardedSet:
     """The set, with these earlier documents, all of which are collected."""
-    known = ProfileSet(profiles._parts)
+    known = ShardedSet(profiles.manifest) if isinstance(profiles, ShardedSet) else ProfileSet(profiles._parts)
     known.documents.extend(documents.toArrow())
     return known
 
@@ -97,7 +99,7 @@ class _Task:
         self._returns, self._is_array, self._kept = returns, is_array, kept
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
+        for batch in self._call.blocks(ONLY, batches):
             found = self._call.asked(ONLY, batch, lambda opened, documents: opened.match(documents))
             self._call.passed(batch.num_rows)
             kept = [batch.column(number) for number in self._kept]

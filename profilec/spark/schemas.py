@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from profilec.runtime.arrow_values import is_array, is_string
+from profilec.runtime.image import Image
 from profilec.runtime.program import Parts
 from profilec.runtime.reads import paths_read
 from profilec.spark.any_values import is_variant
 from profilec.spark.binding import Binding, bind, expect_provided, expect_supported, path_type
 from profilec.spark.errors import SparkMatchError
+from profilec.spark.sharded_set import ShardedSet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +36,7 @@ _KINDS = {
 
 
 def check_columns(
-    spark: SparkSession, profiles: ProfileSet, schema: Any, json: Collection[str], missing: str
+    spark: SparkSession, profiles: ProfileSet | ShardedSet, schema: Any, json: Collection[str], missing: str
 ) -> Binding:
     """How the set reads rows of the schema: of a DataFrame, a StructType or the name of a table.
 
@@ -44,9 +46,9 @@ def check_columns(
     return check_schema(profiles, arrow_schema_of(spark, schema), json, missing)
 
 
-def check_schema(profiles: ProfileSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+def check_schema(profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
     """As `check_columns`, of an Arrow schema."""
-    paths = paths_read(profiles._image)
+    paths = paths_of(profiles)
     binding = bind(paths, schema, json)
     expect_supported(binding, schema)
     expect_provided(binding, schema.names, missing)
@@ -55,6 +57,15 @@ def check_schema(profiles: ProfileSet, schema: pa.Schema, json: Collection[str],
     for message in _comparisons_in_vain(profiles, schema, json):
         warnings.warn(message, stacklevel=4)
     return binding
+
+
+def paths_of(profiles: ProfileSet | ShardedSet) -> list[Parts]:
+    """The paths that profiles read, in the order of text."""
+    return sorted({parts for image in _images_of(profiles) for parts in paths_read(image)})
+
+
+def _images_of(profiles: ProfileSet | ShardedSet) -> list[Image]:
+    return profiles.images() if isinstance(profiles, ShardedSet) else [profiles._image]
 
 
 def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
@@ -80,7 +91,7 @@ def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
 
 
 def _contradictions(
-    profiles: ProfileSet, paths: list[Parts], schema: pa.Schema, json: Collection[str]
+    profiles: ProfileSet | ShardedSet, paths: list[Parts], schema: pa.Schema, json: Collection[str]
 ) -> Iterator[str]:
     """Columns of other types than SCHEMA declares."""
     declared = profiles.schema
@@ -95,17 +106,19 @@ def _contradictions(
             )
 
 
-def _comparisons_in_vain(profiles: ProfileSet, schema: pa.Schema, json: Collection[str]) -> Iterator[str]:
+def _comparisons_in_vain(profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str]) -> Iterator[str]:
     """Columns that are compared with constants of other types only; that is UNKNOWN in every row."""
-    for slot in profiles._image.slots:
-        if slot.parts is None or slot.type_ is not None:
-            continue
-        kind = path_type(slot.parts, schema, json)
-        constants = slot.constants
-        names = [name for kinds, own in _KINDS.items() if len(getattr(constants, kinds)) for name in own]
+    types: dict[str, tuple[Parts, list[str]]] = {}
+    for image in _images_of(profiles):
+        for slot in image.slots:
+            if slot.parts is not None and slot.type_ is None:
+                kinds = [own for kind, own in _KINDS.items() if len(getattr(slot.constants, kind))]
+                types.setdefault(slot.name, (slot.parts, []))[1].extend(name for own in kinds for name in own)
+    for attribute, (parts, names) in types.items():
+        kind = path_type(parts, schema, json)
         if kind is not None and names and not any(_fits(name, kind) for name in names):
             yield (
-                f"{slot.name} is compared with {names[0]} only, and the column is {kind}: that is UNKNOWN in every "
+                f"{attribute} is compared with {names[0]} only, and the column is {kind}: that is UNKNOWN in every "
                 f"row; CAST the column if that is not meant"
             )
 

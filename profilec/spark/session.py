@@ -82,3 +82,11 @@ def own_version() -> str:
         return version("profilec")
     except PackageNotFoundError:
         return "unknown"
+
+
+def expect_same_version(driver: str) -> None:
+    """Raises SparkMatchError where a worker has another profilec than the driver."""
+    if driver != own_version():
+        raise SparkMatchError(
+            f"the driver has profilec {driver}, and this executor {own_version()}: install the same on both"
+        )

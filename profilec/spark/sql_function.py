@@ -47,6 +47,7 @@ def register(
     replace: bool = False,
     ship_by: str = "auto",
     directory: str | None = None,
+    shards: int | None = None,
 ) -> Any:
     """Makes a set a function of SQL, `name(struct(*))`, that gives the profiles that a row matches.
 
@@ -54,9 +55,10 @@ def register(
     `profile_matches(struct(*), id)`, a boolean; `profilec.spark.functions` has all three for DataFrames.
 
     Args:
-        profiles: a `ProfileSet`, the path of an image or of .prof files, or a mapping of name to any of these, for
-            `match_profiles('name', struct(*))`. The image at a path is followed: a query that starts after another
-            image was put in its place uses that. Of sets with joins, the documents are those of now.
+        profiles: a `ProfileSet`, the path of an image, of .prof files or of the folder that `shard` made, or a mapping
+            of name to any of these, for `match_profiles('name', struct(*))`. The image at a path is followed: a query
+            that starts after another image was put in its place uses that; so are shards. Of sets with joins, the
+            documents are those of now.
         schema: of the rows to come: a DataFrame, a StructType or the name of a table. What profiles ask for is then
             looked for at once, and not only when the first rows come.
         missing: what to do where no column provides an attribute: "warn" (it is NULL), "error", or "null".
@@ -66,6 +68,8 @@ def register(
         ship_by: how workers get the image: "path" where they see the driver's files, "file" where it is to be sent,
             "auto" for the first where the master is local.
         directory: a folder that all executors see, for the files of images.
+        shards: how many images each set is split into, as `shard` does; None for one, or for those that it is in.
+            `match` opens the shards less often than a function of SQL can, which is given one batch of rows at a time.
 
     Returns:
         The function, which takes columns.
@@ -89,7 +93,7 @@ def register(
             raise ValueError(f"a function {own_name!r} is there already: choose another name, or pass replace=True")
     shipped = {}
     for key, given in sets.items():
-        opened, shipped[key] = ship(spark, given, f"{name}/{key}", ship_by, directory)
+        opened, shipped[key] = ship(spark, given, f"{name}/{key}", ship_by, directory, shards)
         if schema is not None:
             check_columns(spark, opened, schema, json, missing)
     functions: dict[str, Any] = {}

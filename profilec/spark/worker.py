@@ -14,7 +14,7 @@ import os
 import pickle
 import tempfile
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ from profilec.spark.binding import Binding
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import Shipped
 from profilec.spark.schemas import check_schema
-from profilec.spark.session import own_version
+from profilec.spark.session import expect_same_version
+from profilec.spark.sharded_set import ShardedSet
 
 MOST_OPEN = 8
 
@@ -37,7 +38,7 @@ MOST_OPEN = 8
 class OpenSet:
     """A set in a worker, and how the schemas of its batches were bound."""
 
-    def __init__(self, profiles: ProfileSet, signature: tuple[int, ...]) -> None:
+    def __init__(self, profiles: ProfileSet | ShardedSet, signature: tuple[int, ...]) -> None:
         self.profiles = profiles
         self.signature = signature
         """Of the file that it is from: another file at the path has another one."""
@@ -56,8 +57,14 @@ class OpenSet:
         Raises:
             DocumentError: a row, or a column, holds what no document does.
         """
-        with _one_process_compiles(str(self.profiles.plan.matchers)):
-            return self.profiles.match_batch(documents)
+        profiles = self.profiles
+        matchers = profiles.matchers if isinstance(profiles, ShardedSet) else profiles.plan.matchers
+        with _one_process_compiles(matchers):
+            return profiles.match_batch(documents)
+
+    def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of rows as they are matched best."""
+        return self.profiles.blocks(batches) if isinstance(self.profiles, ShardedSet) else iter(batches)
 
     def rows(self, documents: pa.RecordBatch) -> list[dict[str, Any]]:
         """A batch as documents of Python's own."""
@@ -73,10 +80,7 @@ def open_set(shipped: Shipped) -> OpenSet:
     Raises:
         SparkMatchError: this worker has another profilec than the driver, or the image is not there or unreadable.
     """
-    if shipped.version != own_version():
-        raise SparkMatchError(
-            f"the driver has profilec {shipped.version}, and this executor {own_version()}: install the same on both"
-        )
+    expect_same_version(shipped.version)
     path = _local(shipped.image, shipped.is_added)
     signature = _signature(path)
     key = f"{shipped.place}\n{shipped.documents}"
@@ -112,7 +116,11 @@ def _signature(path: str) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _loaded(path: str) -> ProfileSet:
+def _loaded(path: str) -> ProfileSet | ShardedSet:
+    with open(path, "rb") as file:
+        is_list_of_shards = file.read(1) == b"{"
+    if is_list_of_shards:
+        return ShardedSet(path)
     try:
         return load(path)
     except ImageError as error:
