@@ -1,6 +1,6 @@
 """Sales in a Spark DataFrame, matched against the grocery profiles: in SQL, and over the DataFrame.
 
-    python examples/retail/match_in_spark.py
+python examples/retail/match_in_spark.py
 """
 
 import os

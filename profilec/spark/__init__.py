@@ -1,7 +1,8 @@
-"""profilec in Spark: a set as a function of SQL, and over DataFrames.
+"""profilec in Spark: a set as a function of SQL, over DataFrames and streams.
 
-The driver's side (`compile`, `check`, `collect_statistics`, `shard`, `register`, `match`) and what runs in workers
-(`worker`, `calls`). Names are loaded when they are first used, so that a worker loads nothing that it does not need.
+`compile`, `check`, `collect_statistics` and `shard` make sets, `register`, `match` and `process_stream` use them;
+`worker` and `calls` run in workers. Names are loaded when they are first used, so that a worker loads nothing that it
+does not need.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from profilec.spark.sampling import collect_statistics
     from profilec.spark.sharding import shard
     from profilec.spark.sql_function import register
+    from profilec.spark.streams import process_stream
 
 _HOME = {
     "SparkMatchError": "profilec.spark.errors",
@@ -23,11 +25,21 @@ _HOME = {
     "collect_statistics": "profilec.spark.sampling",
     "compile": "profilec.spark.profile_tables",
     "match": "profilec.spark.data_frame",
+    "process_stream": "profilec.spark.streams",
     "register": "profilec.spark.sql_function",
     "shard": "profilec.spark.sharding",
 }
 
-__all__ = ["SparkMatchError", "check", "collect_statistics", "compile", "match", "register", "shard"]
+__all__ = [
+    "SparkMatchError",
+    "check",
+    "collect_statistics",
+    "compile",
+    "match",
+    "process_stream",
+    "register",
+    "shard",
+]
 
 
 def __getattr__(name: str) -> Any:

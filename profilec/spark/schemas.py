@@ -61,10 +61,11 @@ def check_schema(profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Col
 
 def paths_of(profiles: ProfileSet | ShardedSet) -> list[Parts]:
     """The paths that profiles read, in the order of text."""
-    return sorted({parts for image in _images_of(profiles) for parts in paths_read(image)})
+    return sorted({parts for image in images_of(profiles) for parts in paths_read(image)})
 
 
-def _images_of(profiles: ProfileSet | ShardedSet) -> list[Image]:
+def images_of(profiles: ProfileSet | ShardedSet) -> list[Image]:
+    """That of a set, or those of its shards."""
     return profiles.images() if isinstance(profiles, ShardedSet) else [profiles._image]
 
 
@@ -109,7 +110,7 @@ def _contradictions(
 def _comparisons_in_vain(profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str]) -> Iterator[str]:
     """Columns that are compared with constants of other types only; that is UNKNOWN in every row."""
     types: dict[str, tuple[Parts, list[str]]] = {}
-    for image in _images_of(profiles):
+    for image in images_of(profiles):
         for slot in image.slots:
             if slot.parts is not None and slot.type_ is None:
                 kinds = [own for kind, own in _KINDS.items() if len(getattr(slot.constants, kind))]

@@ -48,10 +48,10 @@ def test_commands_print_what_is_shown(path: Path, block: re.Match[str]) -> None:
 
 
 @pytest.mark.parametrize(("path", "block"), _blocks("python"))
-def test_python_blocks(path: Path, block: re.Match[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks(path: Path, block: re.Match[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(ROOT)
     if "SparkSession" in block["text"]:  # a session of its own
-        _run_alone(block["text"])
+        _run_alone(block["text"], tmp_path)
         return
     if ">>>" not in block["text"]:
         exec(compile(block["text"], str(path), "exec"), {"__name__": "example"})
@@ -62,12 +62,13 @@ def test_python_blocks(path: Path, block: re.Match[str], monkeypatch: pytest.Mon
     assert not failures, "".join(failures)
 
 
-def _run_alone(program: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+def _run_alone(program: str, folder: Path) -> None:
+    file = folder / "program"
+    file.write_text(program)
+    command = [sys.executable, *(["-m", "doctest"] if ">>>" in program else []), file]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize(("path", "block"), _blocks("file"))
