@@ -26,7 +26,7 @@ from profilec.runtime.encode_elements import encoder_of
 from profilec.runtime.image import Image, Int32, gather
 from profilec.runtime.joins.new import NewDocuments
 from profilec.runtime.joins.order import ALONE, IN_BATCH, JOIN_FIRST, PhaseOrder
-from profilec.runtime.joins.phase import BatchAnswers, JoinAnswers
+from profilec.runtime.joins.phase import BatchAnswers, GivenTruths, JoinAnswers
 from profilec.runtime.matchers.by_name import Matcher, Nothing, matcher_of
 from profilec.runtime.matchers.mixed import MixedMatcher
 from profilec.runtime.overlap import Overlap
@@ -190,28 +190,24 @@ class Executor:
             }
 
     def match_batch(
-        self, documents: Any, store: _Store = None, threads: int | None = None
+        self, documents: Any, store: _Store = None, threads: int | None = None, given: GivenTruths | None = None
     ) -> tuple[NDArray[np.int64], Int32]:
         """The matches of many documents as a CSR array: int64[n + 1] offsets, and ordinals ascending within a document.
 
         `documents`: an iterable of mappings, an Arrow table or record batch, or a pandas frame. With `threads`, parts
-        of the batch are matched at the same time: the kernels hold no lock, encoding dicts does.
+        of the batch are matched at the same time: the kernels hold no lock, encoding dicts does. `given`: truths of
+        join terms, for which the store is then not asked; the executor is one without a pre-filter, which asks it.
 
         Raises:
             DocumentError: as for `match`, naming the document or the column.
         """
-        n_rows = n_rows_of(documents)
-        if n_rows is None and not isinstance(documents, list | tuple):
-            documents = list(documents)
-        n_documents = len(documents) if n_rows is None else n_rows
-        n_threads = max(1, threads or 1)
-        size = self._encoder.chunk_size(n_documents, n_threads)
-        spans = [(start, min(start + size, n_documents)) for start in range(0, n_documents, size)]
+        documents, spans = self._spans(documents, n_threads := max(1, threads or 1))
 
         with self._reading(store) as earlier:
 
             def match_part(span: tuple[int, int]) -> tuple[NDArray[np.int64], Int32]:
-                return self._match_encoded(self._encoder.encode_batch(documents, *span), earlier)
+                known = None if given is None else given.part(*span)
+                return self._match_encoded(self._encoder.encode_batch(documents, *span), earlier, known)
 
             if n_threads == 1 or len(spans) < 2:
                 parts = [match_part(span) for span in spans]
@@ -219,6 +215,32 @@ class Executor:
                 with ThreadPoolExecutor(n_threads) as pool:
                     parts = list(pool.map(match_part, spans))
         return _joined(parts)
+
+    def rows_asked(self, documents: Any) -> NDArray[np.bool_]:
+        """For each document of a batch, which rows of the join table are asked by entries whose constants let it
+        through, undecided ones taken for TRUE. bool[n_documents, n_rows]"""
+        joins = self._decider.joins
+        documents, spans = self._spans(documents, 1)
+        n_rows = 0 if joins is None else len(joins.table.rows)
+        asked = np.zeros((spans[-1][1] if spans else 0, n_rows), np.bool_)
+        for span in spans if joins is not None else ():
+            assert joins is not None
+            batch = self._encoder.encode_batch(documents, *span)
+            for matcher in filter(None, (self._matcher, self._joined)):
+                _, _, off, entries = matcher.match_batch(batch.doc_off, batch.doc_slots, batch.doc_ranks)
+                numbers, cut = joins.literals.of(entries)
+                of = np.repeat(np.repeat(np.arange(len(batch)), np.diff(off)), np.diff(cut))
+                asked[span[0] + of, joins.table.row_of_term[numbers >> 1]] = True
+        return asked
+
+    def _spans(self, documents: Any, n_threads: int) -> tuple[Any, list[tuple[int, int]]]:
+        """The documents, as what has a length, and the parts in which they are matched."""
+        n_rows = n_rows_of(documents)
+        if n_rows is None and not isinstance(documents, list | tuple):
+            documents = list(documents)
+        n_documents = len(documents) if n_rows is None else n_rows
+        size = self._encoder.chunk_size(n_documents, n_threads)
+        return documents, [(start, min(start + size, n_documents)) for start in range(0, n_documents, size)]
 
     @contextmanager
     def _reading(self, store: _Store) -> Iterator[DocumentStore | None]:
@@ -232,7 +254,9 @@ class Executor:
         with store.reading():
             yield store
 
-    def _match_encoded(self, batch: SparseBatch, store: DocumentStore | None) -> tuple[NDArray[np.int64], Int32]:
+    def _match_encoded(
+        self, batch: SparseBatch, store: DocumentStore | None, given: GivenTruths | None
+    ) -> tuple[NDArray[np.int64], Int32]:
         off, profiles, handed_off, handed = self._matcher.match_batch(batch.doc_off, batch.doc_slots, batch.doc_ranks)
         joins = self._decider.joins
         if joins is None or store is None:
@@ -246,7 +270,7 @@ class Executor:
             for start in range(0, len(batch), size):
                 stop = min(start + size, len(batch))
                 new = NewDocuments(stop - start, batch.frame(start, stop), partial(_document, batch, start))
-                answers = BatchAnswers(joins, new, store)
+                answers = BatchAnswers(joins, new, store, None if given is None else given.part(start, stop))
                 if len(handed):
                     cut = handed_off[start : stop + 1]
                     documents = np.repeat(np.arange(stop - start), np.diff(cut))

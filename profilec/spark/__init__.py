@@ -1,8 +1,8 @@
 """profilec in Spark: a set as a function of SQL, over DataFrames and streams.
 
-`compile`, `check`, `collect_statistics` and `shard` make sets, `register`, `match` and `process_stream` use them;
-`worker` and `calls` run in workers. Names are loaded when they are first used, so that a worker loads nothing that it
-does not need.
+`compile`, `check`, `collect_statistics` and `shard` make sets, `register`, `match`, `process_stream` and `explain` use
+them; `worker`, `calls` and `join_tasks` run in workers. Names are loaded when they are first used, so that a worker
+loads nothing that it does not need.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from profilec.spark.data_frame import match
     from profilec.spark.errors import SparkMatchError
+    from profilec.spark.explain_plan import explain
     from profilec.spark.profile_tables import check, compile
     from profilec.spark.sampling import collect_statistics
     from profilec.spark.sharding import shard
@@ -24,6 +25,7 @@ _HOME = {
     "check": "profilec.spark.profile_tables",
     "collect_statistics": "profilec.spark.sampling",
     "compile": "profilec.spark.profile_tables",
+    "explain": "profilec.spark.explain_plan",
     "match": "profilec.spark.data_frame",
     "process_stream": "profilec.spark.streams",
     "register": "profilec.spark.sql_function",
@@ -35,6 +37,7 @@ __all__ = [
     "check",
     "collect_statistics",
     "compile",
+    "explain",
     "match",
     "process_stream",
     "register",

@@ -148,9 +148,10 @@ def expect_supported(binding: Binding, schema: pa.Schema) -> None:
             )
 
 
-def expect_provided(binding: Binding, columns: Sequence[str], missing: str) -> None:
-    """Says, or with `missing` "error" refuses, that no column provides some attributes."""
+def expect_provided(binding: Binding, columns: Sequence[str], missing: str, of: str = "") -> None:
+    """Says, or with `missing` "error" refuses, that no column provides some attributes. `of`: how the text begins."""
     text = told_missing(binding, columns) if missing != "null" else ""
+    text = text and of + text
     if text and missing == "error":
         raise SparkMatchError(text + "; select a column of that name, or pass missing='null'")
     if text:

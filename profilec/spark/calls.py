@@ -79,26 +79,33 @@ class SetCall:
         Raises:
             SparkMatchError: a row is no document; the message names it.
         """
-        opened = self._set(name)
+        opened = self.set_of(name)
+        return self.told(
+            len(document), lambda: answer(opened, documents_of(opened, document, self._json, self._missing)), rows
+        )
+
+    def told(self, n_rows: int, answer: Callable[[], T], rows: NDArray[np.int64] | None = None) -> T:
+        """What `answer` gives for a batch of rows; what is wrong with one is told with its place. As `asked`."""
         try:
-            return answer(opened, documents_of(opened, document, self._json, self._missing))
+            return answer()
         except RowError as error:
             row = error.row if rows is None else int(rows[error.row])
             at = f"row {self._n_before + row:,}"
             raise SparkMatchError(f"{self.__name__}, {_partition()}, {at} (from 0): {error}") from None
         except DocumentError as error:
-            at = f"rows {self._n_before:,} to {self._n_before + len(document) - 1:,}"
+            at = f"rows {self._n_before:,} to {self._n_before + n_rows - 1:,}"
             raise SparkMatchError(f"{self.__name__}, {_partition()}, {at} (from 0): {error}") from None
 
     def blocks(self, name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of rows, as a set matches them best."""
-        yield from self._set(name).blocks(batches)
+        yield from self.set_of(name).blocks(batches)
 
     def passed(self, n_rows: int) -> None:
         """Counts the rows of a batch that was answered."""
         self._n_before += n_rows
 
-    def _set(self, name: str) -> OpenSet:
+    def set_of(self, name: str) -> OpenSet:
+        """The set of a name, opened. Raises SparkMatchError where there is none, or it cannot be."""
         if name not in self._opened:
             if name not in self._sets:
                 known = ", ".join(map(repr, filter(None, self._sets)))

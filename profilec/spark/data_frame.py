@@ -13,9 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from profilec.profileset import ProfileSet
+from profilec.runtime.batch import MatchBatch
+from profilec.runtime.joins.order import PHASE_ORDERS
 from profilec.spark.calls import MatchCall, lists_of
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import ONLY, Shipped, opened, ship
+from profilec.spark.join_frames import of_columns, plan_joins, with_lookups
+from profilec.spark.join_tasks import JoinedTask
 from profilec.spark.schemas import arrow_schema_of, check_schema
 from profilec.spark.session import expect_session
 from profilec.spark.sharded_set import ShardedSet
@@ -34,6 +38,8 @@ def match(
     columns: Sequence[str] | None = None,
     *,
     documents: DataFrame | None = None,
+    allow_nested_loop: bool = False,
+    phase_order: str | None = None,
     output: str | None = None,
     missing: str = "warn",
     returns: str = "ids",
@@ -49,7 +55,12 @@ def match(
         mode: "array": a row for each row, with the column `profiles`, an array; "explode": a row for each match, with
             the column `profile`; "pairs": as "explode", of the columns that are named alone.
         columns: those of `df` that are kept; None for all, with "pairs" for an error: there they say which row it is.
-        documents: the earlier documents that quantified joins range over; None for those of the set.
+        documents: the earlier documents that quantified joins range over, aggregated and joined by Spark (rows may then
+            come in another order; with shards, they are collected); None for those of the set.
+        allow_nested_loop: let what no equality of `documents` and `df` narrows down be asked of each pair: the
+            documents are collected, and sent to all workers.
+        phase_order: with `documents`, "constant_first" to join only rows whose constants hold for some profile with
+            joins, "join_first" for all rows; None for the first where some of these profiles have constants.
         output: the name of the new column, where it is to be another.
         missing, returns, json, ship_by, directory, shards: as of `register`.
 
@@ -64,11 +75,31 @@ def match(
     expect_one_of("mode", mode, MODES)
     expect_one_of("missing", missing, MISSING)
     expect_one_of("returns", returns, tuple(RETURNS))
+    if phase_order is not None:
+        expect_one_of("phase_order", phase_order, PHASE_ORDERS)
     if mode == "pairs" and columns is None:
         raise ValueError("mode='pairs' needs columns=[...], those that say which row it is")
+    joins = None
     if documents is not None:
-        profiles = _with_documents(opened(profiles), documents)
-    profile_set, shipped = ship(spark, profiles, "match", ship_by, directory, shards)
+        profiles = opened(profiles)
+        if shards is not None or isinstance(profiles, ShardedSet):
+            profiles = _with_documents(profiles, documents)
+        elif profiles.plan.n_joins:
+            joins = plan_joins(
+                profiles,
+                df,
+                documents,
+                missing=missing,
+                json=json,
+                ship_by=ship_by,
+                directory=directory,
+                allow_nested_loop=allow_nested_loop,
+                phase_order=phase_order,
+            )
+    if joins is None:
+        profile_set, shipped = ship(spark, profiles, "match", ship_by, directory, shards)
+    else:
+        profile_set, shipped, json = joins.profiles, joins.joined.shipped, joins.joined.json
     binding = check_schema(profile_set, arrow_schema_of(spark, df), json, missing)
     kept = _kept(df.columns, columns)
     output = output or ("profiles" if mode == "array" else "profile")
@@ -78,8 +109,12 @@ def match(
     array = StructType.fromDDL(f"found {RETURNS[returns]}").fields[0].dataType
     new = StructField(output, array if mode == "array" else array.elementType)
     schema = StructType([*(df.schema.fields[number] for number in kept), new])
-    task = _Task(shipped, tuple(json), returns, mode == "array", tuple(read.index(number) for number in kept))
-    return _selected(df, read).mapInArrow(task, schema)
+    own = of_columns(df, read)
+    places = range(len(df.columns)) if own is df else read
+    answer = _Answer(returns, mode == "array", tuple(places.index(number) for number in kept))
+    if joins is None:
+        return own.mapInArrow(_Task(shipped, tuple(json), answer), schema)
+    return with_lookups(joins, own).mapInArrow(JoinedTask(joins.joined, tuple(own.columns), answer), schema)
 
 
 def _with_documents(profiles: ProfileSet | ShardedSet, documents: DataFrame) -> ProfileSet | ShardedSet:
@@ -89,28 +124,34 @@ def _with_documents(profiles: ProfileSet | ShardedSet, documents: DataFrame) -> 
     return known
 
 
+class _Answer:
+    """What is given of a batch: a list of matches for each row, or a row for each match; with the columns `kept`."""
+
+    def __init__(self, returns: str, is_array: bool, kept: tuple[int, ...]) -> None:
+        self.returns, self._is_array, self._kept = returns, is_array, kept
+
+    def __call__(self, batch: pa.RecordBatch, found: MatchBatch) -> pa.RecordBatch:
+        kept = [batch.column(number) for number in self._kept]
+        answers = lists_of(found, self.returns)
+        if not self._is_array:
+            rows = pa.array(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
+            kept, answers = [column.take(rows) for column in kept], answers.flatten()
+        names = [batch.schema.names[number] for number in self._kept]
+        return pa.RecordBatch.from_arrays([*kept, answers], names=[*names, "found"])
+
+
 class _Task:
     """What runs in a worker for one partition."""
 
-    def __init__(
-        self, shipped: Shipped, json: tuple[str, ...], returns: str, is_array: bool, kept: tuple[int, ...]
-    ) -> None:
-        self._call = MatchCall("match", {ONLY: shipped}, json, "null", returns)
-        self._returns, self._is_array, self._kept = returns, is_array, kept
+    def __init__(self, shipped: Shipped, json: tuple[str, ...], answer: _Answer) -> None:
+        self._call = MatchCall("match", {ONLY: shipped}, json, "null", answer.returns)
+        self._answer = answer
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in self._call.blocks(ONLY, batches):
             found = self._call.asked(ONLY, batch, lambda opened, documents: opened.match(documents))
             self._call.passed(batch.num_rows)
-            kept = [batch.column(number) for number in self._kept]
-            if self._is_array:
-                answers = lists_of(found, self._returns)
-            else:
-                rows = pa.array(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
-                kept = [column.take(rows) for column in kept]
-                answers = lists_of(found, self._returns).flatten()
-            names = [batch.schema.names[number] for number in self._kept]
-            yield pa.RecordBatch.from_arrays([*kept, answers], names=[*names, "found"])
+            yield self._answer(batch, found)
 
 
 def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
@@ -124,12 +165,3 @@ def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
             problem = "two columns have that name" if name in names else f"df has {', '.join(names)}"
             raise SparkMatchError(f"columns= names {name!r}: {problem}")
     return [list(names).index(name) for name in wanted]
-
-
-def _selected(df: DataFrame, numbers: Sequence[int]) -> DataFrame:
-    """The columns with these numbers; all of them where two of one name are among these."""
-    from pyspark.sql.functions import col
-
-    if len(numbers) == len(df.columns):
-        return df
-    return df.select(*(col(f"`{df.columns[number].replace('`', '``')}`") for number in numbers))

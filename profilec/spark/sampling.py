@@ -23,9 +23,9 @@ from profilec.runtime.arrow_values import is_supported
 from profilec.runtime.columns import rows_at
 from profilec.spark.any_values import is_variant
 from profilec.spark.binding import Binding, Names, bind, expect_provided, expect_supported
-from profilec.spark.data_frame import _selected
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import opened
+from profilec.spark.join_frames import of_columns
 from profilec.spark.schemas import arrow_schema_of, paths_of
 from profilec.spark.session import expect_same_version, expect_session, own_version
 from profilec.spark.sql_function import expect_one_of
@@ -77,7 +77,7 @@ def collect_statistics(
         expect_supported(binding, schema)
         expect_provided(binding, schema.names, "warn")
     task = _Sample(binding, capacity)
-    samples = _selected(df, list(binding.columns)).mapInArrow(task, "number bigint, sample binary")
+    samples = of_columns(df, list(binding.columns)).mapInArrow(task, "number bigint, sample binary")
     by_some = samples.groupBy((samples.number / _MERGED_TOGETHER).cast("int"))
     found = by_some.applyInArrow(_merged_together, "number bigint, sample binary").toArrow()
     return _merged(found) if found.num_rows else Statistics(capacity)
@@ -110,7 +110,7 @@ def _supported(spark: SparkSession, df: DataFrame, unsupported: str) -> DataFram
         if unsupported == "error":
             raise SparkMatchError(f"{text}; CAST what is needed, or pass unsupported='skip', which leaves it out")
         warnings.warn(f"{text}: left out; CAST what is needed", stacklevel=3)
-    return _selected(df, [number for number in range(len(df.columns)) if number not in left_out])
+    return of_columns(df, [number for number in range(len(df.columns)) if number not in left_out])
 
 
 def _fault(kind: pa.DataType) -> str | None:

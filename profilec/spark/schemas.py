@@ -15,7 +15,7 @@ import pyarrow as pa
 from profilec.runtime.arrow_values import is_array, is_string
 from profilec.runtime.image import Image
 from profilec.runtime.program import Parts
-from profilec.runtime.reads import paths_read
+from profilec.runtime.reads import EARLIER, paths_read
 from profilec.spark.any_values import is_variant
 from profilec.spark.binding import Binding, bind, expect_provided, expect_supported, path_type
 from profilec.spark.errors import SparkMatchError
@@ -67,6 +67,20 @@ def paths_of(profiles: ProfileSet | ShardedSet) -> list[Parts]:
 def images_of(profiles: ProfileSet | ShardedSet) -> list[Image]:
     """That of a set, or those of its shards."""
     return profiles.images() if isinstance(profiles, ShardedSet) else [profiles._image]
+
+
+def check_documents(profiles: ProfileSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+    """As `check_schema`, of the earlier documents of joins."""
+    paths = paths_read(profiles._image, EARLIER)
+    try:
+        binding = bind(paths, schema, json)
+        expect_supported(binding, schema)
+        for message in _contradictions(profiles, paths, schema, json):
+            raise SparkMatchError(message)
+    except SparkMatchError as error:
+        raise SparkMatchError(f"documents: {error}") from None
+    expect_provided(binding, schema.names, missing, "documents: ")
+    return binding
 
 
 def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:

@@ -86,6 +86,11 @@ class ShardedSet:
     def n_shards(self) -> int:
         return len(self._images)
 
+    @property
+    def first(self) -> ProfileSet:
+        """The first shard."""
+        return self._shard(0)
+
     @cached_property
     def schema(self) -> Schema | None:
         """As of `ProfileSet`; all shards have it."""

@@ -15,15 +15,21 @@ import pickle
 import tempfile
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from profilec.profileset import ProfileSet, load
+from profilec.profileset import FEW_DOCUMENTS, ProfileSet, executor_of, load
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.columns import rows_at
+from profilec.runtime.execute import Executor
+from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.container import ImageError
+from profilec.runtime.joins.phase import GivenTruths
 from profilec.spark.any_values import is_variant, json_documents, variant_documents
 from profilec.spark.binding import Binding
 from profilec.spark.errors import SparkMatchError
@@ -42,7 +48,17 @@ class OpenSet:
         self.profiles = profiles
         self.signature = signature
         """Of the file that it is from: another file at the path has another one."""
+        self.join_plans: dict[Any, Any] = {}
+        """How its joins are asked, by the schemas of both sides: `join_tasks`."""
         self._bindings: dict[Any, Binding] = {}
+        self._executors: dict[str | None, Executor] = {}
+        self._n_joined = 0
+
+    @property
+    def whole(self) -> ProfileSet:
+        """The set, which is in one image, as those are whose joins Spark asks."""
+        assert isinstance(self.profiles, ProfileSet)
+        return self.profiles
 
     def binding(self, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
         """`missing`: see `sql_function.register`."""
@@ -65,6 +81,27 @@ class OpenSet:
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of rows as they are matched best."""
         return self.profiles.blocks(batches) if isinstance(self.profiles, ShardedSet) else iter(batches)
+
+    def match_joined(self, documents: Any, given: GivenTruths) -> tuple[NDArray[np.int64], Int32]:
+        """As `Executor.match_batch`; joins whose truths are not given ask the set's documents."""
+        with _one_process_compiles(str(self.whole.plan.matchers)):
+            return self._joined(len(documents)).match_batch(documents, self.whole.documents, given=given)
+
+    def rows_asked(self, documents: Any) -> NDArray[np.bool_]:
+        """As `Executor.rows_asked`."""
+        with _one_process_compiles(str(self.whole.plan.matchers)):
+            return self._joined(len(documents)).rows_asked(documents)
+
+    def _joined(self, n_documents: int) -> Executor:
+        """What matches where truths of joins are given, without a pre-filter; of a small set, as in `ProfileSet`, the
+        first documents by a scan."""
+        self._n_joined += n_documents
+        matcher = "scan" if self.whole._is_small and self._n_joined <= FEW_DOCUMENTS else None
+        executor = self._executors.get(matcher)
+        if executor is None:
+            parts, plan = self.whole._whole(), replace(self.whole.plan, prefilter=False)
+            executor = self._executors[matcher] = executor_of(parts._replace(plan=plan), matcher)
+        return executor
 
     def rows(self, documents: pa.RecordBatch) -> list[dict[str, Any]]:
         """A batch as documents of Python's own."""

@@ -79,7 +79,7 @@ class NewDocuments:
 
     def codes(self, program: Program, column: Column) -> Int32:
         """The codes that a column has for the values of an expression; -1 where it has none."""
-        values, positions = self._distinct(program)
+        values, positions = self.distinct(program)
         codes = column.codes_of(values)
         return codes if positions is None else codes[positions]
 
@@ -106,7 +106,7 @@ class NewDocuments:
         return AskedMany(kinds, keys, is_exact)
 
     def _of_values(self, program: Program) -> AskedMany:
-        values, positions = self._distinct(program)
+        values, positions = self.distinct(program)
         keys = _order_keys(values)
         every = slice(None) if positions is None else positions
         return AskedMany(
@@ -115,7 +115,7 @@ class NewDocuments:
             np.array([key.is_exact for key in keys], np.bool_)[every],
         )
 
-    def _distinct(self, program: Program) -> tuple[list[Value], NDArray[np.int64] | None]:
+    def distinct(self, program: Program) -> tuple[list[Value], NDArray[np.int64] | None]:
         """Values, and the place of each document's among them; None where there is one for each."""
         known = self._values.get(id(program))
         if known is None:

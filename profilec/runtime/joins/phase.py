@@ -7,6 +7,7 @@ a plain AND of join terms, negated or not, is decided here for all entries toget
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,18 @@ class JoinPhase:
             return np.zeros(min(1, len(entries)), np.int64)
         numbers, _ = self.literals.of(entries)
         return np.unique(self.table.row_of_term[numbers >> 1])
+
+
+class GivenTruths(NamedTuple):
+    """Truths of join terms that were found elsewhere. `truths`: a row for each document, by term; `rows`: which rows of
+    the join table they are known of."""
+
+    truths: Truths
+    rows: NDArray[np.bool_]
+
+    def part(self, start: int, stop: int) -> GivenTruths:
+        """Those of some documents."""
+        return GivenTruths(self.truths[start:stop], self.rows)
 
 
 class JoinAnswers:
@@ -123,12 +136,16 @@ class JoinAnswers:
 class BatchAnswers:
     """The same for the documents of a batch: each row of the table is asked once for all of them."""
 
-    def __init__(self, phase: JoinPhase, new: NewDocuments, store: DocumentStore) -> None:
+    def __init__(
+        self, phase: JoinPhase, new: NewDocuments, store: DocumentStore, given: GivenTruths | None = None
+    ) -> None:
         self._phase = phase
         self._new = new
         self._store = store
-        self._truths: Truths = np.zeros((new.n, phase.table.n_terms), np.bool_)
-        self._asked = np.zeros(len(phase.table.rows), np.bool_)
+        if given is None:
+            shape = new.n, phase.table.n_terms
+            given = GivenTruths(np.zeros(shape, np.bool_), np.zeros(len(phase.table.rows), np.bool_))
+        self._truths, self._asked = given.truths.copy(), given.rows.copy()
 
     @property
     def n_documents(self) -> int:
