@@ -25,7 +25,6 @@ _MILLIS_PER_DAY = 86_400_000
 def plain_array(array: Any) -> Any:
     """The array, or one of the same values whose type is not a wrapping: run-end encoding, string view, extension."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
@@ -33,12 +32,22 @@ def plain_array(array: Any) -> Any:
     if isinstance(kind, pa.BaseExtensionType) and _is_known_extension(kind):
         array = array.storage.cast(pa.bool_()) if kind.extension_name == "arrow.bool8" else array.storage
     elif pa.types.is_run_end_encoded(kind):
-        array = pc.run_end_decode(array)
+        from pyarrow.compute import run_end_decode
+
+        array = run_end_decode(array)
     elif pa.types.is_string_view(kind):
         array = array.cast(pa.large_string())
     else:
         return array
     return plain_array(array)
+
+
+def arrow_of(numbers: NDArray[Any]) -> Any:
+    """An Arrow array over the memory of an array of int32 or int64. PERF: `pyarrow.array` loads pandas, of 30 MB."""
+    import pyarrow as pa
+
+    kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
 @lru_cache(256)
@@ -105,7 +114,18 @@ def is_nested(kind: Any) -> bool:
 
 
 def null_mask(array: Any) -> NDArray[np.bool_]:
-    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    return truths_of(array.is_null())
+
+
+def truths_of(array: Any) -> NDArray[np.bool_]:
+    """Those of a boolean array without NULLs. PERF: `to_numpy` loads pandas."""
+    if not len(array):
+        return np.zeros(0, np.bool_)
+    bits = np.frombuffer(array.buffers()[1], np.uint8)
+    first = array.offset // 8
+    end = -(-(array.offset + len(array)) // 8)
+    start = array.offset - 8 * first
+    return np.unpackbits(bits[first:end], bitorder="little")[start : start + len(array)].view(np.bool_)
 
 
 def words(array: Any) -> NDArray[Any] | None:
@@ -161,7 +181,8 @@ def array_values(array: Any) -> list[Any]:
         import pyarrow.compute as pc
 
         elements = array_values(array.flatten())
-        lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+        lengths = words(pc.list_value_length(array).fill_null(0))
+        assert lengths is not None
         ends = [0, *np.cumsum(lengths).tolist()]
         return _with_nulls(array, [elements[a:b] for a, b in pairwise(ends)])
     if types.is_date(kind):

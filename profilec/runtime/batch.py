@@ -15,6 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.arrow_values import arrow_of
 from profilec.runtime.columns import n_rows_of
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.columns import Strings
@@ -69,8 +70,10 @@ class MatchBatch:
 
         ids = self.ids if isinstance(self.ids, Strings) else Strings(list(self.ids))
         fits = int(self.offsets[-1]) < 2**31
-        offset_type, list_array = (pa.int32(), pa.ListArray) if fits else (pa.int64(), pa.LargeListArray)
-        lists = list_array.from_arrays(pa.array(self.offsets, offset_type), ids.to_arrow(self.indices))
+        offset_type, list_array = (np.int32, pa.ListArray) if fits else (np.int64, pa.LargeListArray)
+        lists = list_array.from_arrays(
+            arrow_of(self.offsets.astype(offset_type, copy=False)), ids.to_arrow(self.indices)
+        )
         return pa.table({"profiles": lists})
 
     def _named(self, indices: Int32) -> list[str]:

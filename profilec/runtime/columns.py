@@ -26,6 +26,7 @@ from profilec.runtime.arrow_values import (
     is_supported,
     null_mask,
     plain_array,
+    truths_of,
     words,
 )
 from profilec.runtime.image import Constants, Int32
@@ -151,7 +152,7 @@ def rank_column(column: Column, ranking: Ranking, ranks: Int32) -> None:
         ranks[:] = constants.first(Kind.OPAQUE)
     elif pa.types.is_boolean(kind):
         of_truth = np.array([constants.rank(False), constants.rank(True)], np.int32)
-        truths = (column.fill_null(False) if column.null_count else column).to_numpy(zero_copy_only=False)
+        truths = truths_of(column.fill_null(False) if column.null_count else column)
         np.take(of_truth, truths.view(np.uint8), out=ranks)
     elif is_string(kind) or (numbers := words(column)) is None:
         values, positions = distinct(column)
@@ -185,7 +186,8 @@ def _dictionary(encoded: Any) -> tuple[Any, NDArray[np.int64]]:
 
     dictionary, indices = plain_array(encoded.dictionary), encoded.indices.cast(pa.int64())
     n = len(dictionary)
-    positions = (indices.fill_null(n) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    positions = words(indices.fill_null(n) if indices.null_count else indices)
+    assert positions is not None
     if n <= len(encoded):
         return dictionary, positions
     # PERF: the dictionary may be that of a column of which this is a small part.

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from profilec.runtime.arrow_values import arrow_of
 from profilec.runtime.batch import MatchBatch
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import ONLY, Shipped
@@ -44,14 +44,14 @@ class SetCall:
             raise SparkMatchError(self._usage())
         document = pa.RecordBatch.from_arrays(list(named.values()), names=list(named)) if named else given[0]
         answers, places = [], []
-        names = None if names is None else names.fill_null(ONLY)
-        for name in [ONLY] if names is None else names.unique().to_pylist():
+        set_of_row = None if names is None else names.fill_null(ONLY).to_pylist()
+        asked = list(dict.fromkeys([ONLY] if set_of_row is None else set_of_row))
+        for name in asked:
             rows = np.arange(len(document))
             own, own_after = document, after
-            if names is not None and pc.count_distinct(names).as_py() > 1:
-                is_own = pc.equal(names, name)
-                rows = np.flatnonzero(is_own.to_numpy(zero_copy_only=False))
-                own, own_after = document.take(pa.array(rows)), [array.take(pa.array(rows)) for array in after]
+            if set_of_row is not None and len(asked) > 1:
+                rows = np.flatnonzero([own_name == name for own_name in set_of_row])
+                own, own_after = document.take(arrow_of(rows)), [array.take(arrow_of(rows)) for array in after]
             answer = partial(self.answers, after=own_after)
             answers.append(self.asked(name, own, answer, rows))
             places.append(rows)
@@ -60,7 +60,7 @@ class SetCall:
             return answers[0]
         if not answers:
             return pa.array([], self.type)
-        return pa.concat_arrays(answers).take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
+        return pa.concat_arrays(answers).take(arrow_of(np.argsort(np.concatenate(places), kind="stable")))
 
     @property
     def type(self) -> pa.DataType:
@@ -175,9 +175,7 @@ def lists_of(batch: MatchBatch, returns: str) -> pa.Array:
     """The matches of each document as a list of ids, or of ordinals."""
     if returns == "ids":
         return batch.to_arrow().column(0).combine_chunks()
-    return pa.ListArray.from_arrays(
-        pa.array(batch.offsets, pa.int32()), pa.array(batch.indices.astype(np.int64), pa.int64())
-    )
+    return pa.ListArray.from_arrays(arrow_of(batch.offsets.astype(np.int32)), arrow_of(batch.indices.astype(np.int64)))
 
 
 def _each(ids: pa.Array) -> Any:

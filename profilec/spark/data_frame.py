@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from profilec.profileset import ProfileSet
+from profilec.runtime.arrow_values import arrow_of
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.joins.order import PHASE_ORDERS
 from profilec.spark.calls import MatchCall, lists_of
@@ -134,7 +135,7 @@ class _Answer:
         kept = [batch.column(number) for number in self._kept]
         answers = lists_of(found, self.returns)
         if not self._is_array:
-            rows = pa.array(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
+            rows = arrow_of(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
             kept, answers = [column.take(rows) for column in kept], answers.flatten()
         names = [batch.schema.names[number] for number in self._kept]
         return pa.RecordBatch.from_arrays([*kept, answers], names=[*names, "found"])

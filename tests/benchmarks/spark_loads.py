@@ -150,7 +150,7 @@ def processor_time() -> float:
 
 
 def worker_memory() -> int:
-    """Private memory of the largest Python worker of Spark, in bytes."""
+    """Private memory of the largest Python worker of Spark, in bytes; pages of mapped files are not."""
     return max((_private(pid) for pid in _tree(os.getpid()) if _is_worker(pid)), default=0)
 
 
@@ -190,4 +190,4 @@ def _private(pid: int) -> int:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean"))) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty")) * 1024

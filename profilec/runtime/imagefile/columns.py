@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.arrow_values import arrow_of
 from profilec.runtime.imagefile.container import ImageError, ImageFile, NewSection, refusal
 from profilec.values.numbers import Exact
 
@@ -124,7 +125,7 @@ class Strings(Sequence[str]):
                 pa.string()
             )
         every = pa.LargeStringArray.from_buffers(len(self), pa.py_buffer(self._off), pa.py_buffer(self._data))
-        taken = every.take(pa.array(indices))
+        taken = every.take(arrow_of(indices))
         try:
             taken.validate(full=True)
         except pa.ArrowInvalid:
