@@ -58,6 +58,16 @@ def explain(
             "--diff", metavar="STATS STATS", help="How the plan changes from one of two statistics to the other."
         ),
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="local|spark", help="Whose plan: this process', or Spark's beside it.")
+    ] = "local",
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Spark's master; local[*] where none is given.")
+    ] = None,
+    documents: Annotated[
+        str | None,
+        typer.Option("--documents", metavar="DOCS", help="What Spark's plan reads: NDJSON, CSV or Parquet."),
+    ] = None,
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
@@ -70,7 +80,17 @@ def explain(
 ) -> None:
     """Show how profiles are matched, or why a document does or does not match them."""
     from profilec.cli.load import load, read_options, read_some, statistics_or_stop
+    from profilec.cli.spark_engine import ENGINES, MASTER, explained, session
 
+    terminal.expect_choice("--engine", engine, ENGINES)
+    if engine == "local" and (master or documents):
+        terminal.stop(f"{'--master' if master else '--documents'} is of the engine spark: add --engine spark")
+    if engine == "spark":
+        others = {"--id": ids, "--all": all_, "--form": form, "--why": why, "--analyze": analyze, "--diff": diff}
+        for name in [name for name, given in others.items() if given]:
+            terminal.stop(f"{name} goes with the engine local alone")
+        if documents is None or format_ != "text":
+            terminal.stop("--engine spark needs --documents DOCS, and writes text")
     of_one = bool(ids or all_ or form is not None or why is not None)
     terminal.expect_choice("--format", format_, ("text", "json") if of_one or diff else _FORMATS)
     if of_one and (analyze or diff):
@@ -89,6 +109,11 @@ def explain(
     for id_ in ids or []:
         if id_ not in profile_set:
             terminal.stop(_unknown(id_, profile_set.ids))
+    if engine == "spark":
+        assert documents is not None
+        with session(master or MASTER) as spark:
+            print(explained(spark, profile_set, documents, join_documents or ()), end="")
+        return
     n_malformed = _load_history(profile_set, join_documents) if join_documents else 0
     if why is not None:
         n_malformed += _print_why(profile_set, ids or profile_set.ids, why, format_)

@@ -84,6 +84,25 @@ def matched(
             number += 1
 
 
+def explained(spark: SparkSession, profiles: ProfileSet, documents: str, earlier: Sequence[str]) -> str:
+    """The set's plan, and Spark's for documents like those of a file, with the earlier ones of others."""
+    from functools import reduce
+
+    from profilec.spark import explain
+
+    frames = [_columns(spark, path) for path in (documents, *earlier)]
+    joined = (
+        reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames[1:]) if earlier else None
+    )
+    return explain(profiles, frames[0], joined)
+
+
+def _columns(spark: SparkSession, path: str) -> DataFrame:
+    """Documents as columns, those of JSON too."""
+    frame, is_text = _read(spark, path, None)
+    return spark.read.json(path) if is_text else frame
+
+
 def _read(spark: SparkSession, path: str, input_format: str | None) -> tuple[DataFrame, bool]:
     """The documents of a file or folder; whether they are lines of JSON in the column `value`."""
     if path == STDIN:

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 N_NUMBERS, N_STRINGS = 14, 6
 CARDINALITY = 1_000
-"""Values of a column: a condition holds for one of 100,000 rows."""
+"""Values of a column."""
 
 
 @contextmanager
@@ -55,26 +55,64 @@ def write_rows(path: Path, n_rows: int, n_files: int = 4) -> None:
         pq.write_table(pa.table(columns), path / f"{number}.parquet")
 
 
-def conditions(n: int) -> list[tuple[int, int, int, int, int, int]]:
-    """Each an equality of a string, and two ranges of numbers that hold for a tenth: column and value, then twice
-    column and low."""
+class Predicate(NamedTuple):
+    """A value of the column is within `low` and `high`, or one of `values`, or begins with `prefix`."""
+
+    column: str
+    low: int | None = None
+    high: int | None = None
+    values: tuple[Any, ...] = ()
+    prefix: str | None = None
+
+
+def conditions(n: int) -> list[list[Predicate]]:
+    """Conjunctions of many shapes, as alerts and segments have them: two to six predicates on different columns, in any
+    order. One is selective, the others hold for a third or a half; so a condition holds for one row in 100,000 or less
+    often, by which a million match a row ten times."""
     rng = random.Random(7)
-    tenth = CARDINALITY // 10
     found = []
     for _ in range(n):
-        first, second = rng.sample(range(N_NUMBERS), 2)
-        low, other = (rng.randrange(CARDINALITY - tenth) for _ in range(2))
-        found.append((rng.randrange(N_STRINGS), rng.randrange(CARDINALITY), first, low, second, other))
+        columns = rng.sample(
+            [f"n{i}" for i in range(N_NUMBERS)] + [f"s{i}" for i in range(N_STRINGS)], rng.randint(4, 6)
+        )
+        predicates = [_selective(columns[0], rng), _selective(columns[1], rng, CARDINALITY // 50)]
+        predicates += [_broad(column, rng) for column in columns[2:]]
+        rng.shuffle(predicates)
+        found.append(predicates)
     return found
+
+
+def _selective(column: str, rng: random.Random, n: int = 1) -> Predicate:
+    """Of so many of the column's values."""
+    if column[0] == "n":
+        low = rng.randrange(CARDINALITY - n)
+        return Predicate(column, low, low + n - 1)
+    return Predicate(column, values=tuple(f"v{value}" for value in rng.sample(range(CARDINALITY), n)))
+
+
+def _broad(column: str, rng: random.Random) -> Predicate:
+    """Of a third to a half of the column's values; of a string, of a ninth, by its beginning."""
+    if column[0] == "s":
+        return Predicate(column, prefix=f"v{rng.randint(1, 9)}")
+    width = rng.randint(CARDINALITY // 3, CARDINALITY // 2)
+    low = rng.randrange(CARDINALITY - width)
+    return Predicate(column, low, low + width)
 
 
 def texts(n: int) -> dict[str, str]:
     """The conditions as profiles, which are Spark's SQL as well."""
-    found = {}
-    for number, (s, value, i, low, j, other) in enumerate(conditions(n)):
-        ranges = f"n{i} BETWEEN {low} AND {low + 99} AND n{j} BETWEEN {other} AND {other + 99}"
-        found[f"profile-{number}"] = f"s{s} = 'v{value}' AND {ranges}"
-    return found
+    return {f"profile-{number}": " AND ".join(map(_sql, own)) for number, own in enumerate(conditions(n))}
+
+
+def _sql(predicate: Predicate) -> str:
+    column = predicate.column
+    if predicate.prefix is not None:
+        return f"{column} LIKE '{predicate.prefix}%'"
+    if predicate.values:
+        return f"{column} IN ({', '.join(map(repr, predicate.values))})"
+    if predicate.low == predicate.high:
+        return f"{column} = {predicate.low}"
+    return f"{column} BETWEEN {predicate.low} AND {predicate.high}"
 
 
 def by_expressions(rows: Any, n: int) -> Any:
@@ -88,13 +126,9 @@ def by_python(rows: Any, n: int) -> Any:
     import pyarrow as pa
     from pyspark.sql.functions import struct
 
-    names = rows.columns
+    places = {name: f"r[{place}]" for place, name in enumerate(rows.columns)}
     ids = list(texts(n))
-    tests = [
-        f"lambda r: r[{names.index(f's{s}')}] == 'v{value}' and {low} <= r[{names.index(f'n{i}')}] <= {low + 99}"
-        f" and {other} <= r[{names.index(f'n{j}')}] <= {other + 99}"
-        for s, value, i, low, j, other in conditions(n)
-    ]
+    tests = ["lambda r: " + " and ".join(_python(one, places[one.column]) for one in own) for own in conditions(n)]
     compiled: list[Any] = []
 
     def match(document: Any) -> Any:
@@ -106,21 +140,36 @@ def by_python(rows: Any, n: int) -> Any:
     return rows.select(_arrow_udf(match, "array<string>")(struct("*")).alias("ids"))
 
 
+def _python(predicate: Predicate, value: str) -> str:
+    if predicate.prefix is not None:
+        return f"{value}.startswith({predicate.prefix!r})"
+    if predicate.values:
+        return f"{value} in {set(predicate.values)!r}"  # a constant, for the compiler
+    if predicate.low == predicate.high:
+        return f"{value} == {predicate.low}"
+    return f"{predicate.low} <= {value} <= {predicate.high}"
+
+
 def by_join(rows: Any, n: int) -> Any:
-    """A nested-loop join with a broadcast table of conditions; a row for each match."""
+    """A nested-loop join with a broadcast table of conditions, of what each column may be; a row for each match."""
     from pyspark.sql.functions import broadcast, expr
 
-    columns = "s int, value string, i int, ilow int, j int, jlow int, id string"
-    found = [(s, f"v{v}", i, low, j, o, f"profile-{k}") for k, (s, v, i, low, j, o) in enumerate(conditions(n))]
-    table = broadcast(rows.sparkSession.createDataFrame(found, columns)).alias("p")
-    strings = "array(" + ", ".join(f"s{i}" for i in range(N_STRINGS)) + ")"
-    numbers = "array(" + ", ".join(f"n{i}" for i in range(N_NUMBERS)) + ")"
-    given = rows.selectExpr(f"{strings} AS strings", f"{numbers} AS numbers").alias("r")
-    holds = (
-        "r.strings[p.s] = p.value AND r.numbers[p.i] BETWEEN p.ilow AND p.ilow + 99 "
-        "AND r.numbers[p.j] BETWEEN p.jlow AND p.jlow + 99"
-    )
-    return given.join(table, expr(holds)).select("id")
+    found = []
+    for number, own in enumerate(conditions(n)):
+        of = {one.column: one for one in own}
+        bounds = [of.get(f"n{i}", Predicate("")) for i in range(N_NUMBERS)]
+        strings = [of.get(f"s{i}", Predicate("")) for i in range(N_STRINGS)]
+        cells = [cell for one in bounds for cell in (one.low, one.high)]
+        cells += [cell for one in strings for cell in (list(one.values) or None, one.prefix)]
+        found.append((*cells, f"profile-{number}"))
+    names = [f"{cell}{i} int" for i in range(N_NUMBERS) for cell in ("low", "high")]
+    names += [name for i in range(N_STRINGS) for name in (f"values{i} array<string>", f"prefix{i} string")]
+    table = broadcast(rows.sparkSession.createDataFrame(found, ", ".join([*names, "id string"]))).alias("p")
+    holds = [f"(p.low{i} IS NULL OR r.n{i} BETWEEN p.low{i} AND p.high{i})" for i in range(N_NUMBERS)]
+    for i in range(N_STRINGS):
+        holds.append(f"(p.values{i} IS NULL OR array_contains(p.values{i}, r.s{i}))")
+        holds.append(f"(p.prefix{i} IS NULL OR startswith(r.s{i}, p.prefix{i}))")
+    return rows.alias("r").join(table, expr(" AND ".join(holds))).select("id")
 
 
 def by_identity(rows: Any) -> Any:

@@ -46,9 +46,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, verb: str = "match") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "profilec", "match", "all.prof", *arguments]
+    command = [sys.executable, "-m", "profilec", verb, "all.prof", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -66,6 +66,16 @@ def test_the_same_lines_for_every_format(folder: Path) -> None:
     assert by_spark.returncode == 0, by_spark.stderr
     assert by_spark.stdout == run(folder, *files).stdout
     assert by_spark.stdout.startswith('{"document": 0, "profiles": ["cheap", "acme", "late", "seen"]}\n')
+
+
+def test_plans_of_both(folder: Path) -> None:
+    arguments = ["--engine", "spark", "--documents", "rows.parquet", "--join-documents", "earlier.ndjson"]
+    told = run(folder, *arguments, "--master", "local[1]", verb="explain")
+    assert told.returncode == 0, told.stderr
+    for part in ("Plan for 4 profiles", "Joins with documents: 1 by key", "== Physical Plan ==", "LeftOuter"):
+        assert part in told.stdout
+    for wrong in (["--engine", "spark"], ["--documents", "rows.csv"], [*arguments, "--id", "cheap"]):
+        assert run(folder, *wrong, verb="explain").returncode == 2
 
 
 def test_a_broken_row_and_a_wrong_master_are_told(folder: Path) -> None:
