@@ -27,7 +27,7 @@ from profilec.spark.sharded_set import ShardedSet
 from profilec.spark.sql_function import MISSING, RETURNS, expect_one_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 MODES = ("array", "explode", "pairs")
 
@@ -107,6 +107,7 @@ def match(
     if output in [df.columns[number] for number in kept]:
         raise SparkMatchError(f"df has a column {output!r} already: name the new one with output=, or leave that out")
     read = sorted({*binding.columns, *kept})
+    _expect_names_apart([df.columns[number] for number in read], spark)
     array = StructType.fromDDL(f"found {RETURNS[returns]}").fields[0].dataType
     new = StructField(output, array if mode == "array" else array.elementType)
     schema = StructType([*(df.schema.fields[number] for number in kept), new])
@@ -153,6 +154,21 @@ class _Task:
             found = self._call.asked(ONLY, batch, lambda opened, documents: opened.match(documents))
             self._call.passed(batch.num_rows)
             yield self._answer(batch, found)
+
+
+def _expect_names_apart(names: Sequence[str], spark: SparkSession) -> None:
+    """Raises SparkMatchError where Spark cannot tell columns apart, which it would say less plainly."""
+    is_case_sensitive = spark.conf.get("spark.sql.caseSensitive") == "true"
+    seen: dict[str, str] = {}
+    for name in names:
+        key = name if is_case_sensitive else name.lower()
+        if key in seen:
+            first = seen[key]
+            raise SparkMatchError(
+                f"df has the columns {first!r} and {name!r}, which Spark cannot tell apart: rename one, or leave both "
+                f"out with columns=[...]"
+            )
+        seen[key] = name
 
 
 def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
