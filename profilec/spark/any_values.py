@@ -6,15 +6,18 @@ In: a `pyarrow.Array` as Spark sends it. Out: Python's values, as documents have
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import localcontext
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from profilec.runtime.arrow_values import array_values, is_array
+from profilec.runtime.arrow_values import NANOS_PER_UNIT, array_values, is_array
 from profilec.spark.errors import RowError
 from profilec.values.json_text import JsonError, ObjectDecoder, json_kind
+from profilec.values.kinds import Date, Timestamp, from_document
 
 
 def is_variant(kind: pa.DataType) -> bool:
@@ -45,10 +48,7 @@ def values_of(array: pa.Array) -> list[Any]:
     if pa.types.is_map(kind):
         keys, items = array_values(array.keys), values_of(array.items)
         ends = array.offsets.to_pylist()
-        first = ends[0] if ends else 0
-        found = (
-            dict(zip(keys[a - first : b - first], items[a - first : b - first], strict=True)) for a, b in pairwise(ends)
-        )
+        found = (dict(zip(keys[a:b], items[a:b], strict=True)) for a, b in pairwise(ends))
     elif is_array(kind):
         items = values_of(array.flatten())
         lengths = [0 if is_none else len(element) for element, is_none in zip(array, is_null, strict=True)]
@@ -61,10 +61,40 @@ def values_of(array: pa.Array) -> list[Any]:
     return [None if is_none else value for value, is_none in zip(found, is_null, strict=True)]
 
 
-def _variant_value(pair: dict[str, bytes]) -> Any:
-    from pyspark.sql.types import VariantVal
+@cache
+def _variants() -> Any:
+    """PySpark's reader of VARIANT, but for what it has otherwise than Spark: decimals of more than 28 digits, floats of
+    32 bits, and days and times beyond Python's years."""
+    from pyspark.sql.variant_utils import VariantUtils
 
-    return VariantVal(pair["value"], pair["metadata"]).toPython()
+    class Variants(VariantUtils):  # type: ignore[misc]
+        @classmethod
+        def _get_decimal(cls, value: bytes, pos: int) -> Any:
+            with localcontext(prec=2 * _MOST_DIGITS):
+                return super()._get_decimal(value, pos)
+
+        @classmethod
+        def _get_double(cls, value: bytes, pos: int) -> Any:
+            number = super()._get_double(value, pos)
+            is_float = cls._get_type_info(value, pos)[1] == VariantUtils.FLOAT
+            return from_document(np.float32(number)) if is_float else number
+
+        @classmethod
+        def _get_date(cls, value: bytes, pos: int) -> Date:
+            return Date(cls._read_long(value, pos + 1, 4, signed=True))
+
+        @classmethod
+        def _get_timestamp(cls, value: bytes, pos: int, zone_id: str) -> Timestamp:
+            return Timestamp(cls._read_long(value, pos + 1, 8, signed=True) * NANOS_PER_UNIT["us"])
+
+    return Variants
+
+
+_MOST_DIGITS = 38
+
+
+def _variant_value(pair: dict[str, bytes]) -> Any:
+    return _variants().to_python(pair["value"], pair["metadata"])
 
 
 def variant_documents(array: pa.Array) -> list[dict[str, Any]]:

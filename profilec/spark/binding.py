@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -26,6 +26,9 @@ from profilec.runtime.arrow_values import array_values, is_array, is_string, is_
 from profilec.runtime.program import Parts
 from profilec.spark.any_values import has_variant, is_variant, json_documents, values_of
 from profilec.spark.errors import SparkMatchError
+
+Missing: TypeAlias = str | tuple[Parts, ...]
+"""What to do where no column provides an attribute: as of `register`; or the paths of which that is known."""
 
 
 @dataclass(slots=True)
@@ -76,6 +79,16 @@ class Binding:
             {label: value for own, value in zip(labels, row, strict=True) for label in own}
             for row in zip(*lists, strict=True)
         ]
+
+    def among(self, numbers: Sequence[int]) -> Binding:
+        """The same where columns stand at their places in `numbers`, and no others are there."""
+        place = {number: place for place, number in enumerate(numbers)}
+        return replace(
+            self,
+            columns={place[number]: second for number, second in self.columns.items()},
+            is_json=frozenset(place[number] for number in self.is_json),
+            variants=frozenset(place[number] for number in self.variants),
+        )
 
     def _values(self, array: pa.Array, number: int) -> list[Any]:
         if number in self.is_json:
@@ -148,14 +161,27 @@ def expect_supported(binding: Binding, schema: pa.Schema) -> None:
             )
 
 
-def expect_provided(binding: Binding, columns: Sequence[str], missing: str, of: str = "") -> None:
+def expect_provided(binding: Binding, columns: Sequence[str], missing: Missing, of: str = "") -> None:
     """Says, or with `missing` "error" refuses, that no column provides some attributes. `of`: how the text begins."""
+    if not isinstance(missing, str):
+        _expect_known(binding, missing)
+        return
     text = told_missing(binding, columns) if missing != "null" else ""
     text = text and of + text
     if text and missing == "error":
         raise SparkMatchError(text + "; select a column of that name, or pass missing='null'")
     if text:
         warnings.warn(text + "; it is NULL in all rows", stacklevel=2)
+
+
+def _expect_known(binding: Binding, missing: Collection[Parts]) -> None:
+    """The columns were chosen for a set that misses these paths; another image may have come to its path."""
+    others = [".".join(parts) for parts in binding.missing if parts not in missing]
+    if others:
+        raise SparkMatchError(
+            f"the image was replaced by one that asks for {', '.join(others[:5])}, of which no column is read: call "
+            f"match again, which chooses the columns"
+        )
 
 
 def told_missing(binding: Binding, columns: Sequence[str]) -> str:

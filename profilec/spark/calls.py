@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from profilec.runtime.arrow_values import arrow_of
+from profilec.runtime.arrow_values import arrow_of, is_string
 from profilec.runtime.batch import MatchBatch
+from profilec.spark.binding import Missing
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import ONLY, Shipped
 from profilec.spark.worker import OpenSet, documents_of, open_set
@@ -28,7 +29,7 @@ class SetCall:
     """The names of these."""
 
     def __init__(
-        self, name: str, sets: Mapping[str, Shipped], json: Collection[str], missing: str, returns: str
+        self, name: str, sets: Mapping[str, Shipped], json: Collection[str], missing: Missing, returns: str
     ) -> None:
         self.__name__ = name
         self._sets = dict(sets)
@@ -36,7 +37,7 @@ class SetCall:
         self._opened: dict[str, OpenSet] = {}
         self._n_before = 0
 
-    def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
+    def __call__(self, /, *columns: pa.Array, **named: pa.Array) -> pa.Array:
         given = list(columns)
         after = [given.pop() for _ in self.AFTER if given]
         names = given.pop(0) if self._names_a_set(given, named) else None
@@ -117,7 +118,7 @@ class SetCall:
 
     def _names_a_set(self, given: list[pa.Array], named: dict[str, pa.Array]) -> bool:
         """Whether the first argument does, and is not a document of JSON."""
-        is_text = bool(given) and pa.types.is_string(given[0].type)
+        is_text = bool(given) and is_string(given[0].type)
         return is_text and (len(given) > 1 or bool(named) or ONLY not in self._sets)
 
     def _usage(self) -> str:

@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from profilec.profileset import ProfileSet
 from profilec.runtime.arrow_values import arrow_of
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.joins.order import PHASE_ORDERS
+from profilec.runtime.program import Parts
 from profilec.spark.calls import MatchCall, lists_of
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import ONLY, Shipped, opened, ship
-from profilec.spark.join_frames import of_columns, plan_joins, with_lookups
+from profilec.spark.join_frames import plan_joins, with_documents, with_lookups
 from profilec.spark.join_tasks import JoinedTask
+from profilec.spark.places import by_place, named, names_of
 from profilec.spark.schemas import arrow_schema_of, check_schema
 from profilec.spark.session import expect_session
 from profilec.spark.sharded_set import ShardedSet
 from profilec.spark.sql_function import MISSING, RETURNS, expect_one_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 MODES = ("array", "explode", "pairs")
 
@@ -84,7 +85,8 @@ def match(
     if documents is not None:
         profiles = opened(profiles)
         if shards is not None or isinstance(profiles, ShardedSet):
-            profiles = _with_documents(profiles, documents)
+            profiles = with_documents(profiles, documents, missing, json)
+            json = [name for name in json if name in df.columns or name not in documents.columns]
         elif profiles.plan.n_joins:
             joins = plan_joins(
                 profiles,
@@ -104,26 +106,18 @@ def match(
     binding = check_schema(profile_set, arrow_schema_of(spark, df), json, missing)
     kept = _kept(df.columns, columns)
     output = output or ("profiles" if mode == "array" else "profile")
-    if output in [df.columns[number] for number in kept]:
+    if output.lower() in [df.columns[number].lower() for number in kept]:
         raise SparkMatchError(f"df has a column {output!r} already: name the new one with output=, or leave that out")
     read = sorted({*binding.columns, *kept})
-    _expect_names_apart([df.columns[number] for number in read], spark)
     array = StructType.fromDDL(f"found {RETURNS[returns]}").fields[0].dataType
     new = StructField(output, array if mode == "array" else array.elementType)
     schema = StructType([*(df.schema.fields[number] for number in kept), new])
-    own = of_columns(df, read)
-    places = range(len(df.columns)) if own is df else read
-    answer = _Answer(returns, mode == "array", tuple(places.index(number) for number in kept))
+    own, names = by_place(df, read), names_of(df.columns, read)
+    answer = _Answer(returns, mode == "array", tuple(read.index(number) for number in kept))
     if joins is None:
-        return own.mapInArrow(_Task(shipped, tuple(json), answer), schema)
-    return with_lookups(joins, own).mapInArrow(JoinedTask(joins.joined, tuple(own.columns), answer), schema)
-
-
-def _with_documents(profiles: ProfileSet | ShardedSet, documents: DataFrame) -> ProfileSet | ShardedSet:
-    """The set, with these earlier documents, all of which are collected."""
-    known = ShardedSet(profiles.manifest) if isinstance(profiles, ShardedSet) else ProfileSet(profiles._parts)
-    known.documents.extend(documents.toArrow())
-    return known
+        task = _Task(shipped, names, tuple(json), binding.missing, answer)
+        return own.mapInArrow(task, schema)
+    return with_lookups(joins, own, names).mapInArrow(JoinedTask(joins.joined, names, answer), schema)
 
 
 class _Answer:
@@ -138,37 +132,30 @@ class _Answer:
         if not self._is_array:
             rows = arrow_of(np.repeat(np.arange(batch.num_rows), np.diff(found.offsets)))
             kept, answers = [column.take(rows) for column in kept], answers.flatten()
-        names = [batch.schema.names[number] for number in self._kept]
-        return pa.RecordBatch.from_arrays([*kept, answers], names=[*names, "found"])
+        columns = [*kept, answers]  # Spark takes them by place
+        return pa.RecordBatch.from_arrays(columns, names=[f"c{number}" for number in range(len(columns))])
 
 
 class _Task:
     """What runs in a worker for one partition."""
 
-    def __init__(self, shipped: Shipped, json: tuple[str, ...], answer: _Answer) -> None:
-        self._call = MatchCall("match", {ONLY: shipped}, json, "null", answer.returns)
-        self._answer = answer
+    def __init__(
+        self,
+        shipped: Shipped,
+        names: tuple[str, ...],
+        json: tuple[str, ...],
+        missing: tuple[Parts, ...],
+        answer: _Answer,
+    ) -> None:
+        """`names`: of the columns; `missing`: the paths that none of them provides."""
+        self._call = MatchCall("match", {ONLY: shipped}, json, missing, answer.returns)
+        self._names, self._answer = names, answer
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in self._call.blocks(ONLY, batches):
+        for batch in self._call.blocks(ONLY, (named(given, self._names) for given in batches)):
             found = self._call.asked(ONLY, batch, lambda opened, documents: opened.match(documents))
             self._call.passed(batch.num_rows)
             yield self._answer(batch, found)
-
-
-def _expect_names_apart(names: Sequence[str], spark: SparkSession) -> None:
-    """Raises SparkMatchError where Spark cannot tell columns apart, which it would say less plainly."""
-    is_case_sensitive = spark.conf.get("spark.sql.caseSensitive") == "true"
-    seen: dict[str, str] = {}
-    for name in names:
-        key = name if is_case_sensitive else name.lower()
-        if key in seen:
-            first = seen[key]
-            raise SparkMatchError(
-                f"df has the columns {first!r} and {name!r}, which Spark cannot tell apart: rename one, or leave both "
-                f"out with columns=[...]"
-            )
-        seen[key] = name
 
 
 def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:

@@ -23,13 +23,15 @@ from profilec.planner.lower.describe import describe_join
 from profilec.profileset import ProfileSet
 from profilec.runtime.joins.literals import Literals
 from profilec.runtime.joins.order import CONSTANT_FIRST, JOIN_FIRST
-from profilec.spark.binding import bind
+from profilec.spark.binding import Binding, bind
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import Shipped, ship
 from profilec.spark.join_plan import JoinPlan
 from profilec.spark.join_tasks import JoinedSet, KeysTask, RelationTask, earlier_paths
+from profilec.spark.places import by_place, names_of
 from profilec.spark.relations import Relation
 from profilec.spark.schemas import arrow_schema_of, check_documents
+from profilec.spark.sharded_set import ShardedSet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -84,7 +86,8 @@ def plan_joins(
     _expect_decided(profiles, plan, allow_nested_loop)
     own = ProfileSet(profiles._parts)
     if plan.left:
-        _collect(own, documents, joined)
+        paths = earlier_paths(own._image)
+        _collect(own, documents, bind(paths, joined.earlier, joined.earlier_json))
     _, shipped = ship(df.sparkSession, own, "match", ship_by, directory)
     order = phase_order or default_order(profiles)
     return Joins(own, joined._replace(shipped=shipped), plan, documents, order)
@@ -121,27 +124,42 @@ def _profile_of(profiles: ProfileSet, term: int) -> str:
     return profiles.ids[min(int(one) for entry in entries for one in found[off[entry] : off[entry + 1]])]
 
 
-def _collect(profiles: ProfileSet, documents: DataFrame, joined: JoinedSet) -> None:
-    """Gives the set the documents."""
-    binding = bind(earlier_paths(profiles._image), joined.earlier, joined.earlier_json)
-    for batch in documents.toArrow().to_batches():
+def with_documents(
+    profiles: ProfileSet | ShardedSet, documents: DataFrame, missing: str, json: Collection[str]
+) -> ProfileSet | ShardedSet:
+    """The set with these earlier documents, all of which are collected.
+
+    Raises:
+        SparkMatchError: they do not fit the set.
+    """
+    known = ShardedSet(profiles.manifest) if isinstance(profiles, ShardedSet) else ProfileSet(profiles._parts)
+    schema = arrow_schema_of(documents.sparkSession, documents)
+    json = tuple(name for name in json if name in schema.names)
+    _collect(known, documents, check_documents(profiles, schema, json, missing))
+    return known
+
+
+def _collect(profiles: ProfileSet | ShardedSet, documents: DataFrame, binding: Binding) -> None:
+    """Gives the set the documents. `binding`: of all that it reads of them."""
+    numbers = list(binding.columns)
+    own, names = binding.among(numbers), names_of(documents.columns, numbers)
+    for batch in by_place(documents, numbers).toArrow().to_batches():
         try:
-            rows = binding.documents(batch.columns, batch.schema.names, batch.num_rows)
+            rows = own.documents(batch.columns, names, batch.num_rows)
         except RowError as error:
             raise SparkMatchError(f"documents, row {error.row:,} of a batch: {error}") from None
         profiles.documents.extend(rows)
 
 
-def with_lookups(joins: Joins, own: DataFrame) -> DataFrame:
-    """New rows, their columns by number, and a column for each lookup."""
+def with_lookups(joins: Joins, own: DataFrame, names: tuple[str, ...]) -> DataFrame:
+    """New rows, their columns by number, and a column for each lookup. `names`: of these columns before."""
     from pyspark.sql.functions import col
     from pyspark.sql.types import BinaryType, StructField, StructType
 
-    columns = [f"c{number}" for number in range(len(own.columns))]
-    frame, lookups = own.toDF(*columns), joins.plan.lookups
+    columns, frame, lookups = own.columns, own, joins.plan.lookups
     if any(lookup.keys for lookup in lookups):
         fields = [StructField(f"k{number}", BinaryType()) for number, lookup in enumerate(lookups) if lookup.keys]
-        task = KeysTask(joins.joined, tuple(own.columns), joins.phase_order == CONSTANT_FIRST)
+        task = KeysTask(joins.joined, names, joins.phase_order == CONSTANT_FIRST)
         frame = frame.mapInArrow(task, StructType([*frame.schema.fields, *fields]))
     relations = [_aggregated(joins, number) for number in range(len(joins.plan.relations))]
     for number, lookup in enumerate(lookups):
@@ -159,9 +177,7 @@ def _aggregated(joins: Joins, number: int) -> DataFrame:
     from pyspark.sql.functions import expr, struct
 
     relation = joins.plan.relations[number]
-    paths = earlier_paths(joins.profiles._image, relation)
-    binding = bind(paths, joins.joined.earlier, joins.joined.earlier_json)
-    read = of_columns(joins.documents, list(binding.columns))
+    read = by_place(joins.documents, list(joins.joined.binding(joins.profiles._image, relation).columns))
     rows = read.mapInArrow(RelationTask(joins.joined, number), _schema_of(relation, read))
     aggregates = {
         **{f"w{place}": f"bit_or(w{place})" for place in range(relation.n_words)},
@@ -186,12 +202,3 @@ def _schema_of(relation: Relation, read: DataFrame) -> Any:
             *(StructField(f"d{place}", StructType(read.schema.fields)) for place in range(len(relation.walked))),
         ]
     )
-
-
-def of_columns(df: DataFrame, numbers: Collection[int]) -> DataFrame:
-    """The columns with these numbers; all of them where two of one name are among these."""
-    from pyspark.sql.functions import col
-
-    if len(numbers) == len(df.columns):
-        return df
-    return df.select(*(col(f"`{df.columns[number].replace('`', '``')}`") for number in numbers))

@@ -25,6 +25,7 @@ from profilec.spark.images import ONLY, Shipped
 from profilec.spark.join_plan import COMPARED, JoinPlan
 from profilec.spark.join_rows import RelationRows, lookup_keys, new_documents
 from profilec.spark.join_truths import Joined, TruthFinder
+from profilec.spark.places import named, names_of
 from profilec.spark.relations import Relation
 from profilec.spark.worker import OpenSet
 from profilec.values.kinds import Kind
@@ -47,6 +48,16 @@ class JoinedSet(NamedTuple):
         return JoinPlan(
             image, partial(_kinds_of, 0, self.new, self.json), partial(_kinds_of, 1, self.earlier, self.earlier_json)
         )
+
+    def binding(self, image: Any, relation: Relation) -> Binding:
+        """How what a relation reads is found among the columns of the earlier documents."""
+        return bind(earlier_paths(image, relation), self.earlier, self.earlier_json)
+
+    def read_of(self, opened: OpenSet, relation: Relation) -> tuple[Binding, tuple[str, ...]]:
+        """The same of the columns that are read alone, and their names."""
+        binding = self.binding(opened.whole._image, relation)
+        numbers = list(binding.columns)
+        return binding.among(numbers), names_of(self.earlier.names, numbers)
 
     def plan_of(self, opened: OpenSet) -> JoinPlan:
         """The same, made once in a worker."""
@@ -101,6 +112,7 @@ class RelationTask:
         self._joined, self._number = joined, number
         self._call = MatchCall("documents", {ONLY: joined.shipped}, (), "null", "ids")
         self._binding: Binding | None = None
+        self._names: tuple[str, ...] = ()
         self._rows: RelationRows | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -112,10 +124,9 @@ class RelationTask:
         opened = self._call.set_of(ONLY)
         relation = self._joined.plan_of(opened).relations[self._number]
         if self._rows is None or self._binding is None:
-            paths = earlier_paths(opened.whole._image, relation)
-            self._binding = bind(paths, batch.schema, _those_of(self._joined.earlier_json, batch.schema))
+            self._binding, self._names = self._joined.read_of(opened, relation)
             self._rows = RelationRows(relation)
-        documents = self._binding.documents(batch.columns, batch.schema.names, batch.num_rows)
+        documents = self._binding.documents(batch.columns, self._names, batch.num_rows)
         given = pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema)) if relation.walked else None
         return self._rows.rows(new_documents(documents), given)
 
@@ -130,7 +141,7 @@ class KeysTask:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            keys = self._call.asked(ONLY, batch.rename_columns(self._names), self._keys)
+            keys = self._call.asked(ONLY, named(batch, self._names), self._keys)
             self._call.passed(batch.num_rows)
             names = [*batch.schema.names, *(f"k{number}" for number in range(len(keys)))]
             yield pa.RecordBatch.from_arrays([*batch.columns, *keys], names=names)
@@ -150,12 +161,12 @@ class JoinedTask:
         self._joined, self._names, self._answer = joined, names, answer
         self._call = MatchCall("match", {ONLY: joined.shipped}, joined.json, "null", "ids")
         self._finder: TruthFinder | None = None
-        self._bindings: dict[int, Binding] = {}
+        self._read: dict[int, tuple[Binding, tuple[str, ...]]] = {}
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         n = len(self._names)
         for batch in batches:
-            own = batch.select(list(range(n))).rename_columns(self._names)
+            own = named(batch, self._names)
             found = self._call.asked(ONLY, own, partial(self._matches, batch.columns[n:]))
             self._call.passed(batch.num_rows)
             yield self._answer(own, found)
@@ -184,16 +195,11 @@ class JoinedTask:
     def _collected(self, opened: OpenSet, lookup: int, array: pa.StructArray) -> list[dict[str, Any]]:
         """The documents that were collected."""
         plan = self._joined.plan_of(opened)
-        schema = pa.schema(list(array.type))
-        if lookup not in self._bindings:
-            paths = earlier_paths(opened.whole._image, plan.relations[plan.lookups[lookup].relation])
-            self._bindings[lookup] = bind(paths, schema, _those_of(self._joined.earlier_json, schema))
-        documents = self._bindings[lookup].documents(array.flatten(), schema.names, len(array))
+        if lookup not in self._read:
+            self._read[lookup] = self._joined.read_of(opened, plan.relations[plan.lookups[lookup].relation])
+        binding, names = self._read[lookup]
+        documents = binding.documents(array.flatten(), names, len(array))
         if isinstance(documents, list):
             return documents
         frame = frame_of(documents, 0, documents.num_rows)
         return frame.rows(frame.columns)
-
-
-def _those_of(json: tuple[str, ...], schema: pa.Schema) -> tuple[str, ...]:
-    return tuple(name for name in json if name in schema.names)

@@ -25,6 +25,7 @@ from profilec.planner.workers import read_condition
 from profilec.profileset import Compilation, ProfileSet, collector_paused
 from profilec.profileset import compile as compile_profiles
 from profilec.spark.errors import SparkMatchError
+from profilec.spark.places import by_place
 from profilec.spark.session import expect_same_version, expect_session, own_version
 from profilec.spark.sql_function import expect_one_of
 from profilec.values.types import Schema
@@ -161,7 +162,7 @@ def _profiles(df: DataFrame, id: str, condition: str) -> DataFrame:
     """The two columns, as strings named id and condition."""
     from pyspark.sql.types import IntegralType, StringType
 
-    columns = []
+    places = []
     for option, name in {"id": id, "condition": condition}.items():
         numbers = [number for number, own in enumerate(df.columns) if own == name]
         numbers = numbers or [number for number, own in enumerate(df.columns) if own.casefold() == name.casefold()]
@@ -178,8 +179,9 @@ def _profiles(df: DataFrame, id: str, condition: str) -> DataFrame:
                 f"the column {name!r} is {field.dataType.simpleString().upper()}, and {option}= takes {wanted}: "
                 f"CAST it, or name another"
             )
-        columns.append(df[f"`{field.name.replace('`', '``')}`"].cast("string").alias(option))
-    return df.select(*columns)
+        places.append(numbers[0])
+    chosen = by_place(df, places)
+    return chosen.select(chosen.c0.cast("string").alias("id"), chosen.c1.cast("string").alias("condition"))
 
 
 class _Settings:

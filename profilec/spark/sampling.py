@@ -25,8 +25,8 @@ from profilec.spark.any_values import is_variant
 from profilec.spark.binding import Binding, Names, bind, expect_provided, expect_supported
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import opened
-from profilec.spark.join_frames import of_columns
-from profilec.spark.schemas import arrow_schema_of, paths_of
+from profilec.spark.places import by_place, names_of
+from profilec.spark.schemas import UNSENT, arrow_schema_of, paths_of
 from profilec.spark.session import expect_same_version, expect_session, own_version
 from profilec.spark.sql_function import expect_one_of
 from profilec.values.kinds import DocumentError
@@ -76,8 +76,9 @@ def collect_statistics(
         binding = bind(paths_of(opened(profiles)), schema, json)
         expect_supported(binding, schema)
         expect_provided(binding, schema.names, "warn")
-    task = _Sample(binding, capacity)
-    samples = of_columns(df, list(binding.columns)).mapInArrow(task, "number bigint, sample binary")
+    numbers = list(binding.columns)
+    task = _Sample(binding.among(numbers), names_of(df.columns, numbers), capacity)
+    samples = by_place(df, numbers).mapInArrow(task, "number bigint, sample binary")
     by_some = samples.groupBy((samples.number / _MERGED_TOGETHER).cast("int"))
     found = by_some.applyInArrow(_merged_together, "number bigint, sample binary").toArrow()
     return _merged(found) if found.num_rows else Statistics(capacity)
@@ -99,10 +100,8 @@ def _supported(spark: SparkSession, df: DataFrame, unsupported: str) -> DataFram
 
     left_out = {}
     for number, field in enumerate(df.schema.fields):
-        try:
-            fault = _fault(arrow_schema_of(spark, StructType([field])).field(0).type)
-        except SparkMatchError:
-            fault = field.dataType.simpleString()
+        kind = arrow_schema_of(spark, StructType([field])).field(0).type
+        fault = field.dataType.simpleString() if kind == UNSENT else _fault(kind)
         if fault is not None:
             left_out[number] = f"{field.name} ({fault})"
     if left_out and unsupported != "skip":
@@ -110,7 +109,8 @@ def _supported(spark: SparkSession, df: DataFrame, unsupported: str) -> DataFram
         if unsupported == "error":
             raise SparkMatchError(f"{text}; CAST what is needed, or pass unsupported='skip', which leaves it out")
         warnings.warn(f"{text}: left out; CAST what is needed", stacklevel=3)
-    return of_columns(df, [number for number in range(len(df.columns)) if number not in left_out])
+    kept = [number for number in range(len(df.columns)) if number not in left_out]
+    return by_place(df, kept).toDF(*names_of(df.columns, kept)) if left_out else df
 
 
 def _fault(kind: pa.DataType) -> str | None:
@@ -125,16 +125,8 @@ def _fault(kind: pa.DataType) -> str | None:
 class _Sample:
     """The statistics of one partition, as a row."""
 
-    def __init__(self, binding: Binding, capacity: int) -> None:
-        numbers = list(binding.columns)
-        place = {number: place for place, number in enumerate(numbers)}
-        self._binding = Binding(
-            {place[number]: names for number, names in binding.columns.items()},
-            (),
-            {},
-            frozenset(place[number] for number in binding.is_json),
-            frozenset(place[number] for number in binding.variants),
-        )
+    def __init__(self, binding: Binding, names: tuple[str, ...], capacity: int) -> None:
+        self._binding, self._names = binding, names
         self._capacity = capacity
         self._version = own_version()
 
@@ -156,7 +148,7 @@ class _Sample:
     def _documents(self, batch: pa.RecordBatch, n_before: int, numbers: list[int]) -> Sequence[Any]:
         chosen = batch.take(pa.array(numbers, pa.int64()))
         try:
-            documents = self._binding.documents(chosen.columns, chosen.schema.names, len(numbers))
+            documents = self._binding.documents(chosen.columns, self._names, len(numbers))
         except RowError as error:
             raise DocumentError(f"document {n_before + numbers[error.row]}: {error}") from None
         return documents if isinstance(documents, list) else rows_at(documents, range(len(numbers)))

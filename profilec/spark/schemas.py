@@ -17,7 +17,7 @@ from profilec.runtime.image import Image
 from profilec.runtime.program import Parts
 from profilec.runtime.reads import EARLIER, paths_read
 from profilec.spark.any_values import is_variant
-from profilec.spark.binding import Binding, bind, expect_provided, expect_supported, path_type
+from profilec.spark.binding import Binding, Missing, bind, expect_provided, expect_supported, path_type
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.sharded_set import ShardedSet
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from profilec.profileset import ProfileSet
 
+UNSENT = pa.month_day_nano_interval()
+"""The type of a column that Spark sends to no Python function, as an interval of months; no document's value has it."""
 _KINDS = {
     "numbers": ("NUMBER", "INTEGER"),
     "strings": ("STRING",),
@@ -46,7 +48,9 @@ def check_columns(
     return check_schema(profiles, arrow_schema_of(spark, schema), json, missing)
 
 
-def check_schema(profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+def check_schema(
+    profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str], missing: Missing
+) -> Binding:
     """As `check_columns`, of an Arrow schema."""
     paths = paths_of(profiles)
     binding = bind(paths, schema, json)
@@ -69,9 +73,11 @@ def images_of(profiles: ProfileSet | ShardedSet) -> list[Image]:
     return profiles.images() if isinstance(profiles, ShardedSet) else [profiles._image]
 
 
-def check_documents(profiles: ProfileSet, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+def check_documents(
+    profiles: ProfileSet | ShardedSet, schema: pa.Schema, json: Collection[str], missing: str
+) -> Binding:
     """As `check_schema`, of the earlier documents of joins."""
-    paths = paths_read(profiles._image, EARLIER)
+    paths = sorted({parts for image in images_of(profiles) for parts in paths_read(image, EARLIER)})
     try:
         binding = bind(paths, schema, json)
         expect_supported(binding, schema)
@@ -87,7 +93,6 @@ def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
     """The Arrow schema of the rows that Spark will send.
 
     Raises:
-        SparkMatchError: a column has a type that Spark sends to no Python function.
         TypeError: it is no schema.
     """
     from pyspark.errors import PySparkException
@@ -99,10 +104,13 @@ def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
     struct = getattr(schema, "schema", schema)
     if not isinstance(struct, StructType):
         raise TypeError(f"schema takes a DataFrame, a StructType or the name of a table, not {type(schema).__name__}")
-    try:
-        return to_arrow_schema(struct, timezone="UTC")
-    except PySparkException as error:
-        raise SparkMatchError(f"Spark sends no such column to Python: {error}; select those that are needed") from None
+    fields = []
+    for field in struct.fields:
+        try:
+            fields.append(to_arrow_schema(StructType([field]), timezone="UTC").field(0))
+        except PySparkException:  # Spark sends no such column to Python: refused where it is asked for
+            fields.append(pa.field(field.name, UNSENT))
+    return pa.schema(fields)
 
 
 def _contradictions(

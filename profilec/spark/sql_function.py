@@ -119,7 +119,7 @@ def registered(name: str, what: str) -> Any:
     """
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.getActiveSession()
+    spark = SparkSession.getActiveSession() or SparkSession._instantiatedSession  # other threads have no active one
     functions = {} if spark is None else _registered.get(spark, {})
     if what not in functions.get(name, {}):
         raise SparkMatchError(

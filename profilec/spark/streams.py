@@ -51,6 +51,8 @@ def process_stream(
     json: Collection[str] = (),
     ship_by: str = "auto",
     directory: str | None = None,
+    allow_nested_loop: bool = False,
+    phase_order: str | None = None,
     trigger: Mapping[str, Any] | None = None,
     query_name: str | None = None,
 ) -> StreamingQuery:
@@ -64,7 +66,8 @@ def process_stream(
         documents: the earlier documents that quantified joins range over. A folder: the rows of all earlier
             micro-batches, which are kept there as Parquet, each exactly once. A function of the session that gives a
             DataFrame: called for each micro-batch. A DataFrame: that. None: those of the set, as they are now.
-        mode, columns, missing, returns, json, ship_by, directory: as of `match`; `output_column`: its `output`.
+        mode, columns, missing, returns, json, ship_by, directory, allow_nested_loop, phase_order: as of `match`;
+            `output_column`: its `output`.
         trigger: as of `DataStreamWriter.trigger`: {"processingTime": "10 seconds"}, {"availableNow": True}.
         query_name: the query's name.
 
@@ -79,7 +82,7 @@ def process_stream(
         profiles = opened(profiles)  # text is compiled once
     options: dict[str, Any] = {
         "mode": mode, "columns": columns, "output": output_column, "returns": returns, "json": json,
-        "ship_by": ship_by, "directory": directory,
+        "ship_by": ship_by, "directory": directory, "allow_nested_loop": allow_nested_loop, "phase_order": phase_order,
     }  # fmt: skip
     matched = match_rows(profiles, df, missing=missing, **options)
     checkpoint = os.fspath(checkpoint)

@@ -33,7 +33,7 @@ from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.container import ImageError
 from profilec.runtime.joins.phase import GivenTruths
 from profilec.spark.any_values import is_variant, json_documents, variant_documents
-from profilec.spark.binding import Binding
+from profilec.spark.binding import Binding, Missing
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import Shipped
 from profilec.spark.schemas import check_schema
@@ -62,7 +62,7 @@ class OpenSet:
         assert isinstance(self.profiles, ProfileSet)
         return self.profiles
 
-    def binding(self, schema: pa.Schema, json: Collection[str], missing: str) -> Binding:
+    def binding(self, schema: pa.Schema, json: Collection[str], missing: Missing) -> Binding:
         """`missing`: see `sql_function.register`."""
         binding = self._bindings.get(schema)
         if binding is None:
@@ -152,7 +152,7 @@ def _signature(path: str) -> tuple[int, ...]:
     except OSError as error:
         raise SparkMatchError(
             f"the image {path} cannot be read here: {error.strerror}; it must stay, where every executor sees it, "
-            f"while queries use it: save it again, or register the set anew (ship='file' sends it to the executors)"
+            f"while queries use it: save it again, or register the set anew (ship_by='file' sends it to the executors)"
         ) from None
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
@@ -168,7 +168,7 @@ def _loaded(path: str) -> ProfileSet | ShardedSet:
         raise SparkMatchError(str(error)) from None
 
 
-def documents_of(opened: OpenSet, given: pa.Array | pa.RecordBatch, json: Collection[str], missing: str) -> Any:
+def documents_of(opened: OpenSet, given: pa.Array | pa.RecordBatch, json: Collection[str], missing: Missing) -> Any:
     """What a batch of rows is for `OpenSet.match`: a record batch, or one column whose rows are the documents.
 
     Raises:

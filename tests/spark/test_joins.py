@@ -17,6 +17,7 @@ import profilec
 from profilec.profileset import ProfileSet
 from profilec.spark import SparkMatchError, explain, match
 from profilec.spark.join_frames import plan_joins, with_lookups
+from profilec.spark.places import by_place
 
 DAY = datetime.timedelta(days=1)
 EPOCH = datetime.datetime(2024, 1, 30, tzinfo=datetime.UTC)
@@ -411,7 +412,8 @@ def test_constants_that_fail_keep_rows_from_the_join(spark: Any, earlier: Any) -
             allow_nested_loop=False,
             phase_order=phase_order,
         )
-        assert with_lookups(joins, new).where("l0 IS NOT NULL").count() == n_joined
+        own = by_place(new, range(len(new.columns)))
+        assert with_lookups(joins, own, tuple(new.columns)).where("l0 IS NOT NULL").count() == n_joined
         found = matched(match(profiles, new, documents=earlier, phase_order=phase_order))
         assert found == {("1", 4): ["p"], ("1", 9): [], ("2", 4): ["p"], ("2", 1): ["p"], (None, 3): []}
 
