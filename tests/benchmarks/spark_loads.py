@@ -6,7 +6,7 @@ import os
 import random
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,8 @@ def session(n_cores: int, folder: Path) -> Iterator[Any]:
     try:
         yield spark
     finally:
-        spark.stop()
+        with suppress(Exception):  # it may be down
+            spark.stop()
 
 
 def write_rows(path: Path, n_rows: int, n_files: int = 4) -> None:
