@@ -68,12 +68,14 @@ class MatchBatch:
         """A `pyarrow.Table` of one column, `profiles`: list<string>, a row for each document."""
         import pyarrow as pa
 
-        ids = self.ids if isinstance(self.ids, Strings) else Strings(list(self.ids))
+        if isinstance(self.ids, Strings):
+            ids = self.ids.to_arrow(self.indices)
+        else:  # only those that are used become strings: the set may have millions
+            used, places = np.unique(self.indices, return_inverse=True)
+            ids = Strings(self._named(used)).to_arrow(places)
         fits = int(self.offsets[-1]) < 2**31
         offset_type, list_array = (np.int32, pa.ListArray) if fits else (np.int64, pa.LargeListArray)
-        lists = list_array.from_arrays(
-            arrow_of(self.offsets.astype(offset_type, copy=False)), ids.to_arrow(self.indices)
-        )
+        lists = list_array.from_arrays(arrow_of(self.offsets.astype(offset_type, copy=False)), ids)
         return pa.table({"profiles": lists})
 
     def _named(self, indices: Int32) -> list[str]:

@@ -173,7 +173,8 @@ def written(profiles: ProfileSet, folder: Path) -> Path:
     with replacing(folder, ".image") as part:
         profiles.save(part)
         image = folder / f"profilec-{digest_of(part)}.image"
-        os.replace(part, image)
+        if not image.exists():  # another file would be opened anew by workers that have this one
+            os.replace(part, image)
     image.chmod(0o644)
     return image
 

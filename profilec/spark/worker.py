@@ -26,6 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from profilec.profileset import FEW_DOCUMENTS, ProfileSet, executor_of, load
+from profilec.runtime.arrow_values import is_string
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.columns import rows_at
 from profilec.runtime.execute import Executor
@@ -52,7 +53,7 @@ class OpenSet:
         """Of the file that it is from: another file at the path has another one."""
         self.join_plans: dict[Any, Any] = {}
         """How its joins are asked, by the schemas of both sides: `join_tasks`."""
-        self._bindings: dict[Any, Binding] = {}
+        self._bindings: dict[tuple[pa.Schema, tuple[str, ...], Missing], Binding] = {}
         self._executors: dict[str | None, Executor] = {}
         self._n_joined = 0
 
@@ -62,11 +63,16 @@ class OpenSet:
         assert isinstance(self.profiles, ProfileSet)
         return self.profiles
 
+    @property
+    def _matchers(self) -> str:
+        return self.profiles.matchers if isinstance(self.profiles, ShardedSet) else self.profiles.plan.matchers
+
     def binding(self, schema: pa.Schema, json: Collection[str], missing: Missing) -> Binding:
         """`missing`: see `sql_function.register`."""
-        binding = self._bindings.get(schema)
+        asked = schema, tuple(json), missing
+        binding = self._bindings.get(asked)
         if binding is None:
-            binding = self._bindings[schema] = check_schema(self.profiles, schema, json, missing)
+            binding = self._bindings[asked] = check_schema(self.profiles, schema, json, missing)
         return binding
 
     def match(self, documents: Any) -> MatchBatch:
@@ -75,10 +81,8 @@ class OpenSet:
         Raises:
             DocumentError: a row, or a column, holds what no document does.
         """
-        profiles = self.profiles
-        matchers = profiles.matchers if isinstance(profiles, ShardedSet) else profiles.plan.matchers
-        with _one_process_compiles(matchers):
-            matched = profiles.match_batch(documents)
+        with _one_process_compiles(self._matchers):
+            matched = self.profiles.match_batch(documents)
         _give_back()
         return matched
 
@@ -88,12 +92,12 @@ class OpenSet:
 
     def match_joined(self, documents: Any, given: GivenTruths) -> tuple[NDArray[np.int64], Int32]:
         """As `Executor.match_batch`; joins whose truths are not given ask the set's documents."""
-        with _one_process_compiles(str(self.whole.plan.matchers)):
+        with _one_process_compiles(self._matchers):
             return self._joined(len(documents)).match_batch(documents, self.whole.documents, given=given)
 
     def rows_asked(self, documents: Any) -> NDArray[np.bool_]:
         """As `Executor.rows_asked`."""
-        with _one_process_compiles(str(self.whole.plan.matchers)):
+        with _one_process_compiles(self._matchers):
             return self._joined(len(documents)).rows_asked(documents)
 
     def _joined(self, n_documents: int) -> Executor:
@@ -184,7 +188,7 @@ def documents_of(opened: OpenSet, given: pa.Array | pa.RecordBatch, json: Collec
     if pa.types.is_struct(kind):
         schema = pa.schema([kind.field(number) for number in range(kind.num_fields)])
         return opened.binding(schema, json, missing).documents(given.flatten(), schema.names, len(given))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_string(kind):
         return json_documents(given)
     raise SparkMatchError(
         f"a document is a struct, a VARIANT or JSON text, and not {kind}: write struct(*), or name the columns, "

@@ -136,6 +136,14 @@ def test_an_image_that_asks_for_other_columns_than_the_plan_reads(spark: Any, tm
         found.collect()
 
 
+def test_a_worker_reads_json_for_those_alone_who_ask_for_it(spark: Any, tmp_path: Path) -> None:
+    profiles = tmp_path / "set.image"
+    profilec.compile({"inner": "j.a = 1", "text": "j LIKE '{%'"}).save(profiles)
+    frame = spark.sql("""SELECT '{"a": 1}' AS j""").coalesce(1)
+    for json, expected in ([["j"], ["inner"]], [[], ["text"]]) * 2:
+        assert values(match(profiles, frame, columns=[], json=json, missing="null")) == [[expected]]
+
+
 def test_columns_that_spark_sends_to_no_function(spark: Any) -> None:
     frame = spark.sql("SELECT 1 AS x, INTERVAL '1' MONTH AS m")
     assert values(match(profilec.compile({"p": "x = 1"}), frame, columns=["x"])) == [[1, ["p"]]]
