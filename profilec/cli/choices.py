@@ -1,4 +1,4 @@
-"""The command-line options that force what a plan chooses, for the verbs that make one."""
+"""The command-line options of several verbs: what forces what a plan chooses, and the engine."""
 
 from __future__ import annotations
 
@@ -19,4 +19,10 @@ Indexes = Annotated[
 ]
 PhaseOrder = Annotated[
     str | None, typer.Option("--phase-order", help="Force constant_first or join_first; the answer is the same.")
+]
+Engine = Annotated[
+    str, typer.Option("--engine", metavar="local|spark", help="Who matches: this process, or Spark, whose plan it is.")
+]
+Master = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master; local[*] where none is given.")
 ]

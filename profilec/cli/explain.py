@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from profilec.cli import terminal
-from profilec.cli.choices import Indexes, Matchers, PhaseOrder
+from profilec.cli.choices import Engine, Indexes, Master, Matchers, PhaseOrder
 
 if TYPE_CHECKING:
     from profilec.profileset import ProfileSet
@@ -58,12 +58,8 @@ def explain(
             "--diff", metavar="STATS STATS", help="How the plan changes from one of two statistics to the other."
         ),
     ] = None,
-    engine: Annotated[
-        str, typer.Option("--engine", metavar="local|spark", help="Whose plan: this process', or Spark's beside it.")
-    ] = "local",
-    master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Spark's master; local[*] where none is given.")
-    ] = None,
+    engine: Engine = "local",
+    master: Master = None,
     documents: Annotated[
         str | None,
         typer.Option("--documents", metavar="DOCS", help="What Spark's plan reads: NDJSON, CSV or Parquet."),
@@ -80,17 +76,12 @@ def explain(
 ) -> None:
     """Show how profiles are matched, or why a document does or does not match them."""
     from profilec.cli.load import load, read_options, read_some, statistics_or_stop
-    from profilec.cli.spark_engine import ENGINES, MASTER, explained, session
+    from profilec.cli.spark_engine import MASTER, expect_engine, explained, session
 
-    terminal.expect_choice("--engine", engine, ENGINES)
-    if engine == "local" and (master or documents):
-        terminal.stop(f"{'--master' if master else '--documents'} is of the engine spark: add --engine spark")
-    if engine == "spark":
-        others = {"--id": ids, "--all": all_, "--form": form, "--why": why, "--analyze": analyze, "--diff": diff}
-        for name in [name for name, given in others.items() if given]:
-            terminal.stop(f"{name} goes with the engine local alone")
-        if documents is None or format_ != "text":
-            terminal.stop("--engine spark needs --documents DOCS, and writes text")
+    local = {"--id": ids, "--all": all_, "--form": form, "--why": why, "--analyze": analyze, "--diff": diff}
+    expect_engine(engine, local, {"--master": master, "--documents": documents})
+    if engine == "spark" and (documents is None or format_ != "text"):
+        terminal.stop("--engine spark needs --documents DOCS, and writes text")
     of_one = bool(ids or all_ or form is not None or why is not None)
     terminal.expect_choice("--format", format_, ("text", "json") if of_one or diff else _FORMATS)
     if of_one and (analyze or diff):

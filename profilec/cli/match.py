@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from profilec.cli import terminal
-from profilec.cli.choices import Indexes, Matchers, PhaseOrder
+from profilec.cli.choices import Engine, Indexes, Master, Matchers, PhaseOrder
 from profilec.cli.sources import STDIN, holds_profiles
 from profilec.cli.terminal import CLEAN, ERROR, FINDINGS
 
@@ -64,12 +64,8 @@ def match(
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile.")
     ] = None,
-    engine: Annotated[
-        str, typer.Option("--engine", metavar="local|spark", help="What matches: this process, or Spark.")
-    ] = "local",
-    master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Spark's master; local[*] where none is given.")
-    ] = None,
+    engine: Engine = "local",
+    master: Master = None,
     skip_errors: Annotated[
         bool, typer.Option("--skip-errors", help="Match with the profiles that compile, and exit with 1.")
     ] = False,
@@ -82,14 +78,10 @@ def match(
     from profilec.cli.documents.formats import FORMATS, Input, InputError, read_documents
     from profilec.cli.load import load, load_history, read_options
     from profilec.cli.results import RESULT_FORMATS, Results
-    from profilec.cli.spark_engine import ENGINES, MASTER
+    from profilec.cli.spark_engine import MASTER, expect_engine
 
     terminal.expect_choice("--format", format_, RESULT_FORMATS)
-    terminal.expect_choice("--engine", engine, ENGINES)
-    if engine == "spark" and (process or strict):
-        terminal.stop(f"{'--process' if process else '--strict'} goes with the engine local alone")
-    if engine == "local" and master is not None:
-        terminal.stop("--master is of the engine spark: add --engine spark")
+    expect_engine(engine, {"--process": process, "--strict": strict}, {"--master": master})
     if input_format is not None:
         terminal.expect_choice("--input-format", input_format, FORMATS)
     profiles, documents = split(paths)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,17 @@ _FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
 }
+
+
+def expect_engine(engine: str, of_local: Mapping[str, object], of_spark: Mapping[str, object]) -> None:
+    """Ends the verb where there is no such engine, or where an option is given, by name, that goes with the other."""
+    terminal.expect_choice("--engine", engine, ENGINES)
+    if engine == "local":
+        for name in [name for name, given in of_spark.items() if given is not None]:
+            terminal.stop(f"{name} is of the engine spark: add --engine spark")
+    else:
+        for name in [name for name, given in of_local.items() if given]:
+            terminal.stop(f"{name} goes with the engine local alone")
 
 
 @contextmanager
