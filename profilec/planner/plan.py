@@ -21,7 +21,7 @@ from profilec.planner.lower.workload import Workload, workload_of
 from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
 from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
 from profilec.planner.pattern_choice import choose, named
-from profilec.planner.search import PREFILTER, joined, plain, search
+from profilec.planner.search import PREFILTER, Found, joined, plain, search
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -148,7 +148,7 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         groups=tuple(found.groups.items()),
         prefilter=joins[0].name == PREFILTER,
         frequency=_frequency(built) if "opindex" in (found.matcher, *found.groups.values()) else (),
-        reason=_reason(options, workload),
+        reason=_reason(options, workload, found),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
         n_entries=image.n_entries,
@@ -168,7 +168,7 @@ def _frequency(built: Built) -> tuple[float, ...]:
     return () if built.presence is None else tuple(built.presence[: len(built.image.slots)].tolist())
 
 
-def _reason(options: Options, workload: Workload) -> str:
+def _reason(options: Options, workload: Workload, found: Found) -> str:
     groups = {plain(group.attribute) for group in workload.groups}
     idle = [name for name in options.group_matcher if plain(name) not in groups]
     if idle:
@@ -181,6 +181,8 @@ def _reason(options: Options, workload: Workload) -> str:
         return "the options name its leaf capacity"
     if options.wants_tree:
         return "the options name its ranking"
+    if found.rejected and found.rejected[0].ns < found.ns:
+        return f"it is at hand as soon as the set is, {found.rejected[0].name} would be built first and spare little"
     return "it is expected to cost least"
 
 

@@ -7,6 +7,9 @@ It is exact. An attribute's index is chosen for itself, whatever the other attri
 sum over groups, and what it spends on a document whichever groups it has; so for each choice of matchers that take part
 every group goes to the cheapest of these, and the cheapest choice is the cheapest of all plans. There are 31 choices.
 
+The tree is in the image, which all processes map; every other matcher is made anew, in memory of its own, by each that
+opens the set. So another one, or several, are taken in its stead only where they cost less than WORTH_MAKING of it.
+
 A choice that options force is taken, and its cost told beside those that it rejects.
 
 Invariant: the same workload, options and units give the same plan; of two that cost the same, the one that comes first
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 PREFILTER, NO_PREFILTER = "pre-filter", "no pre-filter"
 WORTH_MIXING = 0.9
 """Several matchers are taken where they cost less than this share of the best one."""
+WORTH_MAKING = 0.7
+"""Where the tree would do, others are taken that cost less than this share of it."""
 
 
 class Priced(NamedTuple):
@@ -81,14 +86,14 @@ def search(workload: Workload, options: Options, units: Units) -> Found:
         forced = next(matcher.name for matcher in alone if matcher.name in able)
     elif forced is None and options.wants_tree:
         forced = "betree"
-    best: _Mix = (forced, {}, prices.alone(forced.partition(":")[0])) if forced else (alone[0].name, {}, alone[0].ns)
+    best: _Mix = (forced, {}, prices.alone(forced.partition(":")[0])) if forced else _best_alone(alone)
     rejected = [one for one in alone if one.name != best[0]]
     if options.group_matcher:
         best = prices.mixed(forced, options.group_matcher)
         rejected = [one for one in alone if best[1] or one.name != best[0]]
     elif forced is None:
         mix = prices.mixed(None, {})
-        if mix[-1] < WORTH_MIXING * best[-1]:
+        if mix[-1] < (WORTH_MAKING if best[0] == "betree" else WORTH_MIXING) * best[-1]:
             best, rejected = mix, alone
         elif mix[1]:
             rejected.append(Priced(" + ".join(dict.fromkeys((mix[0], *mix[1].values()))), mix[-1]))
@@ -96,6 +101,13 @@ def search(workload: Workload, options: Options, units: Units) -> Found:
     matcher, groups, ns = best
     used = {matcher, *groups.values()}
     return Found(matcher, groups, ns, tuple(rejected), {name: of for name, of in indexes.items() if name in used})
+
+
+def _best_alone(alone: Sequence[Priced]) -> _Mix:
+    """Of matchers, the cheapest first: the one to take."""
+    tree = next(priced for priced in alone if priced.name == "betree")
+    best = alone[0] if alone[0].ns < WORTH_MAKING * tree.ns else tree
+    return best.name, {}, best.ns
 
 
 class _Prices:

@@ -153,8 +153,9 @@ class Shapes:
             added = word_thresholds(ranking, np.dtype(np.float64 if kind is float else np.int64))
             if kind is float:
                 added = float_keys(added)
-            known = self._first[slot, kind] = len(self.thresholds), len(added)
+            known = len(self.thresholds), len(added)
             self.thresholds = np.concatenate((self.thresholds, added))
+            self._first[slot, kind] = known  # last: whoever is interrupted before leaves what nobody refers to
         return known
 
 

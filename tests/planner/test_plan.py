@@ -29,7 +29,7 @@ from profilec.planner.lower.workload import IndexLoad, SlotLoad, Workload, toget
 from profilec.planner.normalize import normalize
 from profilec.planner.options import INDEXES, Options
 from profilec.planner.plan import Operator, Plan
-from profilec.planner.search import WORTH_MIXING, search
+from profilec.planner.search import WORTH_MAKING, WORTH_MIXING, search
 
 LOAD = IndexLoad(1_000, 1_000, 2_001, 1.0)
 NOTHING = Workload(0, 0, 0.0, 0, 0, 2.0, 0.001, *(0.0,) * 12, ())
@@ -69,11 +69,13 @@ def test_the_search_finds_the_cheapest_plan(seed: int) -> None:
     index_of = {name: priced[0].name for name, priced in found.indexes.get(found.matcher, {}).items()}
     assert not found.groups
     assert found.ns == pytest.approx(cost(costs.matcher(found.matcher, load, index_of), units))
+    of = {name: set[float]() for name in MATCHERS}
     for name in MATCHERS:
         for one in INDEXES if name in ("access", "bitmap") else ("interval",):
             for other in INDEXES if name in ("access", "bitmap") else ("interval",):
-                sizes = costs.matcher(name, load, {"price": one, "brand": other})
-                assert cost(sizes, units) >= found.ns * (1 - 1e-9)
+                of[name].add(cost(costs.matcher(name, load, {"price": one, "brand": other}), units))
+    least, tree = min(min(each) for each in of.values()), min(of["betree"])
+    assert found.ns == pytest.approx(least if least < WORTH_MAKING * tree else tree)
     assert {priced.name for priced in found.rejected} >= set(MATCHERS) - {found.matcher}
     assert list(found.rejected) == sorted(found.rejected, key=lambda priced: priced.ns)
 
@@ -96,15 +98,18 @@ def test_the_search_mixes_matchers_where_that_is_cheaper(seed: int) -> None:
         return total
 
     least = min(map(of, product(MIXED, repeat=4)))
-    best_alone = min(
-        [*(of((name,) * 4) for name in MIXED), *(one.ns for one in found.rejected if one.name == "bitmap")]
-    )
+    bitmap = next((one.ns for one in found.rejected if one.name == "bitmap"), found.ns)
+    best_alone = min(bitmap, *(of((name,) * 4) for name in MIXED))
     chosen = tuple(found.groups.get(one.attribute, found.matcher) for one in load.groups)
+    tree = of(("betree",) * 4)
+    stays = best_alone >= WORTH_MAKING * tree
+    limit = WORTH_MAKING * tree if stays else WORTH_MIXING * best_alone
     if found.groups:
         assert of(chosen) == pytest.approx(found.ns) == pytest.approx(least)
-        assert least < WORTH_MIXING * best_alone
+        assert least < limit
     else:
-        assert least >= WORTH_MIXING * found.ns * (1 - 1e-9)
+        assert found.ns == pytest.approx(tree if stays else best_alone)
+        assert least >= limit * (1 - 1e-9)
 
 
 def test_the_cost_model_knows_the_limits_of_the_runtime() -> None:

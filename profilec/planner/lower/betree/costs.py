@@ -24,6 +24,9 @@ MATRIX_ENTRIES = 1.5
 """Entries per attribute from which a leaf is worth a matrix."""
 MATRIX_ENTRIES_UNHEADED = 0.5
 """The same for entries that absence satisfies: in a list they are never passed over."""
+MATRIX_FILLED, HEADS_HELD = 0.3, 0.1
+"""Where a smaller share of a matrix than this would stand for predicates, and a smaller share of a list's heads is
+expected to hold, the list is smaller and faster."""
 MOST_INTERVALS = 64
 """Intervals of an entry that may be in a matrix: each brings its attribute up to two more rows."""
 MIN_SIZE = 3

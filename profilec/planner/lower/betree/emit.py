@@ -147,7 +147,7 @@ def shared_leaves(predicates: Any, slots: Any, entries: Any, number_of: Any, for
         is_left = np.ones(len(window), np.bool_)
         while n_free:
             n_taken, n_attributes, n_free = take_similar(sets, common, free, n_free, taken, votes)
-            if forms == ANY_FORM and not is_worth(predicates, window[taken[:n_taken]], n_attributes):
+            if forms == ANY_FORM and not is_worth(predicates, slots, window[taken[:n_taken]], n_attributes):
                 break
             for t in range(n_taken):
                 order[n_ordered] = window[taken[t]]

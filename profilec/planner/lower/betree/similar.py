@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from profilec.planner.lower.betree.costs import MATRIX_ENTRIES, MATRIX_ENTRIES_UNHEADED
+from profilec.planner.lower.betree.costs import HEADS_HELD, MATRIX_ENTRIES, MATRIX_ENTRIES_UNHEADED, MATRIX_FILLED
 from profilec.planner.lower.betree.matrix import leaf_attributes, matrix_cost
 from profilec.planner.lower.betree.predicates import SUBSUMED
 from profilec.runtime.kernels import ONE, allocating_kernel, inlined, population, trailing_zeros
@@ -108,14 +108,22 @@ def take_similar(sets: Any, common: Any, free: Any, n_free: int, taken: Any, vot
 
 
 @inlined
-def is_worth(predicates: Any, entries: Any, n_attributes: int) -> bool:
-    """Whether entries are better off in a matrix than in a list: not where a list's heads pass most of them over."""
-    n_passed = 0
+def is_worth(predicates: Any, slots: Any, entries: Any, n_attributes: int) -> bool:
+    """Whether entries are better off in a matrix than in a list: not where a list's heads pass most of them over; of
+    these, in particular, where most of a matrix would stand for predicates that are not there."""
+    n_passed, n_predicates = 0, 0
+    n_held = 0.0
     for entry in entries:
+        least = 1.0
         for p in range(predicates.off[entry], predicates.off[entry + 1]):
-            if predicates.state[p] != SUBSUMED and predicates.low[p] > 0:
-                n_passed += 1
-                break
+            if predicates.state[p] != SUBSUMED:
+                n_predicates += 1
+                if predicates.low[p] > 0:
+                    least = min(least, (predicates.high[p] - predicates.low[p] + 1) / slots.n_ranks[predicates.slot[p]])
+        n_passed += least < 1.0
+        n_held += least
+    if n_predicates < MATRIX_FILLED * len(entries) * n_attributes and n_held < HEADS_HELD * len(entries):
+        return False
     least = MATRIX_ENTRIES if 2 * n_passed > len(entries) else MATRIX_ENTRIES_UNHEADED
     return len(entries) >= least * n_attributes
 

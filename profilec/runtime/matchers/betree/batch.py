@@ -24,10 +24,12 @@ from profilec.runtime.matchers.betree.settle import HANDED_BACK, set_profiles, s
 from profilec.runtime.matchers.betree.tree import MOST_ATTRIBUTES, MOST_WORDS, N_LEAVES, N_NODES, WIDEST
 from profilec.runtime.matchers.betree.walk import leaves_of, walk
 
-MOST_DOCUMENTS = 1024
-MOST_RANKS = 2_000_000
-"""Documents of a chunk, and cells of their dense ranks."""
-SHARED = 8
+N_DOCUMENTS, MOST_DOCUMENTS = 1024, 16_384
+NEAR_RANKS, MOST_RANKS = 400_000, 2_000_000
+"""Documents of a chunk, and cells of their dense ranks: up to which these stay near, and at all."""
+MOST_PAIRS = 400_000
+"""Leaves that documents of a chunk of more than N_DOCUMENTS may reach together, as those before them did."""
+SHARED = 2
 """Documents a leaf from which on it pays to bring these together; fewer are better taken one by one."""
 MUCH = 1 << 25
 """Profiles for which room is made without looking how many there really are."""
@@ -39,20 +41,36 @@ _DIGIT = 11
 class DenseRows(NamedTuple):
     """A row of ranks for each document of a chunk, and a bit for each that is not 0; all 0 between chunks.
 
-    PERF: kept by who matches: rows of many slots are larger than what is written to them.
+    PERF: kept by who matches: rows of many slots are larger than what is written to them. What is not used of them
+    takes no memory.
     """
 
     ranks: NDArray[np.int32]
     present: NDArray[np.uint64]
     in_use: NDArray[np.bool_]
     """Of length 1. True where a chunk begins: an interrupt ended the last one, and left the rest filled."""
+    n_reached: NDArray[np.int64]
+    """Of length 1: the leaves that a document of the last chunk reached, rounded up; 0 before the first."""
 
     @classmethod
     def of(cls, n_slots: int) -> DenseRows:
-        n = max(1, min(MOST_DOCUMENTS, MOST_RANKS // (n_slots + 1)))
+        n = min(MOST_DOCUMENTS, max(N_DOCUMENTS, NEAR_RANKS // (n_slots + 1)))
+        n = max(1, min(n, MOST_RANKS // (n_slots + 1)))
         return cls(
-            np.zeros((n, n_slots + 1), np.int32), np.zeros((n, (n_slots >> 6) + 1), np.uint64), np.zeros(1, np.bool_)
+            np.zeros((n, n_slots + 1), np.int32),
+            np.zeros((n, (n_slots >> 6) + 1), np.uint64),
+            np.zeros(1, np.bool_),
+            np.zeros(1, np.int64),
         )
+
+    def next_size(self) -> int:
+        """Documents of the next chunk.
+
+        PERF: the more there are, the more of them meet in a leaf while it is in the cache.
+        """
+        n_reached = int(self.n_reached[0])
+        n = N_DOCUMENTS if not n_reached else max(N_DOCUMENTS, MOST_PAIRS // n_reached)
+        return min(n, len(self.ranks))
 
 
 class FoundBatch(NamedTuple):
@@ -80,11 +98,11 @@ def match_batch(
     many profiles match.
     """
     n_documents = len(off) - 1
-    size = len(scratch.ranks)
     out_off, handed_off = np.zeros(n_documents + 1, np.int64), np.zeros(n_documents + 1, np.int64)
     profiles, handed = [], []
-    for start in range(0, n_documents, size):
-        stop = min(start + size, n_documents)
+    stop = 0
+    while stop < n_documents:
+        start, stop = stop, min(stop + scratch.next_size(), n_documents)
         own = out_off[start : stop + 1], handed_off[start : stop + 1]
         pairs = pairs_of(off[start : stop + 1], slots, document_ranks, data, words, scratch)
         sizes = most_found(data, tables, pairs, n_profiles, False)
@@ -92,7 +110,7 @@ def match_batch(
             sizes = most_found(data, tables, pairs, n_profiles, True)
         out, own_handed = np.empty(sizes[0] + 2, np.int32), np.empty(sizes[1], np.int32)
         read_all(data, tables, pairs, n_profiles, out, own_handed, *own)
-        forget(off[start : stop + 1], slots, *scratch)
+        forget(off[start : stop + 1], slots, scratch.ranks, scratch.present, scratch.in_use)
         profiles.append(filled(out, own[0]))
         handed.append(filled(own_handed, own[1]))
     return FoundBatch(out_off, joined(profiles), handed_off, joined(handed))
@@ -131,7 +149,7 @@ def pairs_of(
     scratch: DenseRows,
 ) -> Pairs:
     """Walks and checks for a chunk of documents."""
-    ranks, present, in_use = scratch
+    ranks, present, in_use, n_reached = scratch
     if in_use[0]:
         ranks.fill(0)
         present.fill(0)
@@ -148,6 +166,7 @@ def pairs_of(
         longer = max(2 * len(leaves), int(pair_off[done]) + len(reached))
         leaves, owner = np.resize(leaves, longer), np.resize(owner, longer)
     n_pairs = int(pair_off[n_documents])
+    n_reached[0] = -(-n_pairs // max(n_documents, 1)) or 1
     leaves, owner = leaves[:n_pairs], owner[:n_pairs]
     hit_at, n_found = np.full(n_pairs, -1, np.int64), np.zeros(n_documents, np.int64)
     hits = np.empty(n_pairs * int(data[WIDEST]), np.uint64)  # mostly fewer; what is not written to takes no memory
