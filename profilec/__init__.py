@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from profilec.planner.calibration import CalibrationError
     from profilec.planner.normal_forms import NormalFormTooLarge
     from profilec.planner.statistics import Statistics, StatisticsError
-    from profilec.profileset import Profile, ProfileSet, compile, load
+    from profilec.profileset import Profile, ProfileSet, compile, load, open
     from profilec.runtime.batch import MatchBatch
     from profilec.runtime.imagefile.container import ImageError
     from profilec.saved_set import ImageReport, verify
+    from profilec.store.environment import StoreError
     from profilec.values.kinds import DocumentError
     from profilec.values.sets import Between, OneOf
     from profilec.values.types import Schema
@@ -45,8 +46,10 @@ _HOME = {
     "Schema": "profilec.values.types",
     "Statistics": "profilec.planner.statistics",
     "StatisticsError": "profilec.planner.statistics",
+    "StoreError": "profilec.store.environment",
     "compile": "profilec.profileset",
     "load": "profilec.profileset",
+    "open": "profilec.profileset",
     "verify": "profilec.saved_set",
     "warmup": "profilec.warm",
 }
@@ -68,8 +71,10 @@ __all__ = [
     "Schema",
     "Statistics",
     "StatisticsError",
+    "StoreError",
     "compile",
     "load",
+    "open",
     "verify",
     "warmup",
 ]

@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from profilec.compilation import executor_of
 from profilec.planner.costs import MATCHERS
 from profilec.planner.lower import with_tree
-from profilec.profileset import ProfileSet, executor_of
+from profilec.profileset import ProfileSet
 from profilec.runtime.execute import Executor
 
 _ROUNDS = 9

@@ -104,7 +104,7 @@ class ProfileTable:
             NewSection("places.column", places.column, matching=False),
             *_sparse_sections("properties", self.properties, self._properties_text),
             *_sparse_sections("comments", self.comments, lambda ordinal, comment: comment),
-            *_sparse_sections("examples", self.examples, lambda ordinal, examples: _examples_text(examples)),
+            *_sparse_sections("examples", self.examples, lambda ordinal, examples: examples_text(examples)),
         ]
 
     def _properties_text(self, ordinal: int, properties: Mapping[str, Any]) -> str:
@@ -135,7 +135,7 @@ def read_table(file: ImageFile, files: tuple[str | None, ...]) -> ProfileTable:
         SortedIds(ids, order),
         SparseColumn(file, "properties", _properties_of),
         SparseColumn(file, "comments", str),
-        SparseColumn(file, "examples", _examples_of),
+        SparseColumn(file, "examples", examples_of),
     )
 
 
@@ -208,7 +208,7 @@ def _properties_of(text: str) -> Mapping[str, Any]:
     return properties
 
 
-def _examples_text(examples: Sequence[Example]) -> str:
+def examples_text(examples: Sequence[Example]) -> str:
     """PERF: `given` is one list for all the examples that follow it, and is written once."""
     givens: list[Any] = []
     rows = []
@@ -219,7 +219,7 @@ def _examples_text(examples: Sequence[Example]) -> str:
     return json.dumps([givens, rows], ensure_ascii=False, separators=(",", ":"))
 
 
-def _examples_of(text: str) -> tuple[Example, ...]:
+def examples_of(text: str) -> tuple[Example, ...]:
     try:
         givens, rows = json.loads(text)
         return tuple(

@@ -7,10 +7,8 @@ the source; matching uses the image alone.
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,33 +16,44 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profilec.compilation import (
+    FEW_DOCUMENTS,
+    FEW_ENTRIES,
+    Compilation,
+    CompiledSegment,
+    collector_paused,
+    compile_segment,
+    executor_of,
+    with_tree_of,
+)
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
+from profilec.grammar.limits import Limits
 from profilec.grammar.statements import Example, ProfileStatement
+from profilec.living.aside import LARGE, compile_aside
+from profilec.living.living_set import Keeper, LivingSet, Prepared
+from profilec.living.merging import append, is_whole, merge, merge_aside
+from profilec.living.prepare import id_taken, prepare
+from profilec.living.segment import Segment
 from profilec.observed import Observed
 from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile, explain_set
-from profilec.planner.lower import ImageBuilder, TooComplexError, is_outranked, with_tree
+from profilec.planner.lower import is_outranked
 from profilec.planner.lower.rearrange import rearranged
 from profilec.planner.lower.workload import found_by
-from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, attributes_of, plan_of
 from profilec.planner.ranking import BY_COST
 from profilec.planner.sources import Source
 from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
-from profilec.profile_table import Place, PlacesInMaking, ProfileTable
+from profilec.profile_table import Place
 from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
 from profilec.runtime.columns import columns_of, n_rows_of, rows_at
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
-from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
-from profilec.runtime.matchers.groups import entries_of
-from profilec.runtime.sampled import Sampled
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
 from profilec.values.locks import new_lock
@@ -53,6 +62,7 @@ from profilec.why import Explanation, explain_truth
 
 if TYPE_CHECKING:
     from profilec.runtime.analyze import Seen
+    from profilec.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,143 +135,13 @@ def compile(
     diagnostics[:] = opened.in_order(diagnostics)
     if on_error == "raise" and any(found.severity == "error" for found in diagnostics):
         raise ProfileError(diagnostics)
-    return compiled.finish(known_documents)
+    return ProfileSet(compiled.finish(known_documents), compiled.units)
 
 
 _STRIDE = 5_000
 """Profiles between two calls of `progress`."""
 _MOST_TO_GUESS_FROM = 100_000
 """Ids up to which one that is not there is compared with all of them."""
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """PERF: the compiler makes no cycles but millions of objects, which the collector would walk again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-class Compilation:
-    """A set in the making."""
-
-    def __init__(self, schema: Schema | None, options: Options, units: Units, diagnostics: list[Diagnostic]) -> None:
-        self.schema = schema
-        self.options = options
-        self.units = units
-        self.diagnostics = diagnostics
-        self.ids: dict[str, int] = {}
-        self.wheres: list[str] = []
-        self.places = PlacesInMaking()
-        self.properties: dict[int, Mapping[str, Any]] = {}
-        self.comments: dict[int, str] = {}
-        self.examples: dict[int, tuple[Example, ...]] = {}
-        self.builder = ImageBuilder(schema, options.limits.max_terms)
-
-    def take(self, statement: ProfileStatement, *, is_normal: bool) -> None:
-        """Adds a profile, unless its id is taken or it is too complex; both are reported."""
-        ordinal = len(self.ids)
-        first = self.ids.setdefault(statement.id, ordinal)
-        if first != ordinal:
-            self._report(statement, "PC216", f"the id {statement.id!r} is taken", self._taken_by(first))
-            return
-        try:
-            form = statement.condition
-            self.builder.add(form if is_normal else normalize(form, rules=self.options.rules))
-        except TooComplexError as error:
-            del self.ids[statement.id]
-            self._report(statement, "PC302", str(error), "raise the option max_terms, or say it without IS UNKNOWN")
-            return
-        self.wheres.append(statement.where)
-        self.places.add(statement.file, statement.line, statement.column)
-        if statement.properties:
-            self.properties[ordinal] = statement.properties
-        if statement.comment is not None:
-            self.comments[ordinal] = statement.comment
-        if statement.examples:
-            self.examples[ordinal] = statement.examples
-
-    def finish(self, statistics: Statistics | None, *, is_part: bool = False) -> ProfileSet:
-        """The set. `is_part`: of a larger set, some of whose attributes it may not have; options that force something
-        on these are left out."""
-        table = ProfileTable(
-            Strings(list(self.ids)),
-            Strings(self.wheres),
-            self.places.columns(),
-            self.ids,
-            self.properties,
-            self.comments,
-            self.examples,
-        )
-        built = self.builder.build(None if statistics is None else statistics.sample)
-        schema = () if self.schema is None else (self.schema,)
-        options = self.options.used(attributes_of(built.image)) if is_part else self.options
-        plan = plan_of(built, options, self.units)
-        parts = SetParts(table, built.image, plan, options, schema, tuple(self.diagnostics))
-        is_small = options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
-        if is_small and built.presence is None:
-            return ProfileSet(parts, self.units)
-        return ProfileSet(_with_tree(parts, built.presence), self.units)
-
-    def _taken_by(self, ordinal: int) -> str:
-        file, line = self.places.line_of(ordinal)
-        where = f"at {file}:{line}" if file is not None else f"number {ordinal + 1} of the set, in line {line}"
-        return f"the first profile of that id is {where}; ids are unique in a set"
-
-    def _report(self, statement: ProfileStatement, code: str, message: str, hint: str) -> None:
-        self.diagnostics.append(
-            Diagnostic(
-                code,
-                "error",
-                message,
-                statement.file,
-                statement.line,
-                statement.column,
-                hint=hint,
-                profile=statement.id,
-                source_line=statement.where.partition("\n")[0],
-                source_column=statement.column,
-            )
-        )
-
-
-FEW_ENTRIES = 200
-FEW_DOCUMENTS = 1_000
-"""A set of no more entries, whose matcher nobody named, matches its first documents by a plain scan: compiled code
-takes longer to load than that. After so many documents it is loaded, and a tree that is not there is made."""
-
-
-def _with_tree(
-    parts: SetParts, presence: NDArray[np.float64] | None = None, sampled: Sampled | None = None
-) -> SetParts:
-    """The parts with a tree in the image, where the plan wants one that is not there, or, with `sampled`, that is there
-    already. `presence`: see `bulk_load`; `sampled`: see `with_tree`."""
-    plan, image, options = parts.plan, parts.image, parts.options
-    matcher, _, leaves = plan.matcher.partition(":")
-    own = entries_of(image, plan.matcher, dict(plan.groups)).get("betree") if plan.groups else None
-    if (image.tree is not None and sampled is None) or (matcher != "betree" and own is None):
-        return parts
-    image = with_tree(image, options.max_cap, leaves or "any", presence, options.ranking, sampled, own)
-    return parts._replace(image=image)
-
-
-def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
-    """What runs the plan; by one matcher for all entries where one is named."""
-    plan = parts.plan
-    return Executor(
-        parts.image,
-        matcher or plan.matcher,
-        plan.phase_order,
-        prefilter=plan.prefilter,
-        groups=None if matcher else dict(plan.groups),
-        index_of=plan.rank_index,
-        frequency=plan.frequency or None,
-        pattern_index=plan.pattern_index,
-    )
 
 
 class ProfileSet:
@@ -291,6 +171,9 @@ class ProfileSet:
         self._n_asked = 0
         self._observed = None if parts.options.replan is None else Observed(self._look_at_the_plan)
         """What replans this set by itself; None where nobody asked for that."""
+        self._living: LivingSet | None = None
+        """The set since its first change; what is above is then its profiles as they were merged last."""
+        self._beginning = new_lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """The bytes of the image, whether or not it is in a file, and the documents."""
@@ -340,6 +223,7 @@ class ProfileSet:
     def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
         """Plans again, unless no more than `limit` times as much is looked at as would be then, and no node of a tree
         whose attributes are ranked is below its threshold."""
+        self.compact()
         parts = self._parts
         built = rearranged(parts.image, known.sample)
         now, then = (found_by(image, built.expected) + 1 for image in (parts.image, built.image))
@@ -350,14 +234,20 @@ class ProfileSet:
         if not (is_outdated or (sampled is not None and is_outranked(image, ranking, sampled))):
             return
         plan = plan_of(built, parts.options, self._units)
-        parts = _with_tree(parts._replace(image=image, plan=plan), built.presence, sampled)
+        parts = with_tree_of(parts._replace(image=image, plan=plan), built.presence, sampled)
         executor = executor_of(parts)
         with self._preparing:
-            self._parts, self._image, self.plan, self._final = parts, parts.image, plan, executor
+            old, self._parts = self._parts, parts
+            self._image, self.plan, self._final = parts.image, plan, executor
+        for segment in () if self._living is None else self._living.state.segments:
+            if segment.compiled.parts is old:
+                segment.compiled = CompiledSegment(parts, executor)
 
     def _look_at_the_plan(self) -> None:
         """Plans again, in a thread of its own, where that pays."""
         limit, observed = self._parts.options.replan, self._observed
+        if self._living is not None and not is_whole(self._living.state):
+            return  # what was inserted is planned when it is merged
         if limit is None or observed is None or not self._replanning.acquire(blocking=False):
             return
 
@@ -371,12 +261,14 @@ class ProfileSet:
 
     def _to_keep(self) -> SetParts:
         """The parts as they are saved: a small set makes its tree again sooner than kernels are compiled."""
+        self.compact()
         return self._parts if self._is_small else self._whole()
 
     def _whole(self) -> SetParts:
         """The parts with all that the plan wants in the image."""
+        self.compact()
         with self._preparing:
-            whole = _with_tree(self._parts)
+            whole = with_tree_of(self._parts)
             if whole is not self._parts:
                 self._parts, self._image = whole, whole.image
             return whole
@@ -392,24 +284,204 @@ class ProfileSet:
         return tuple(self._parts.diagnostics)
 
     @property
+    def limits(self) -> Limits:
+        """What one profile may be."""
+        return self._parts.options.limits
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """Where changes are kept: of a set that was opened, its store; None where it has not changed yet."""
+        return None if self._living is None else self._living.keeper
+
+    @property
     def ids(self) -> Sequence[str]:
         """All ids, in the set's order: that of insertion. They equal a list of the same ids."""
-        return self._table.ids
+        living = self._now()
+        return self._table.ids if living is None else living.ids()
 
     def __len__(self) -> int:
-        return len(self._table.ids)
+        living = self._now()
+        return len(self._table.ids) if living is None else len(living)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table.ids)
+        return iter(self.ids)
 
     def __contains__(self, id: object) -> bool:
+        living = self._now()
+        if living is not None:
+            return isinstance(id, str) and living.contains(id)
         return self._table.ordinal(id) is not None
 
     def __getitem__(self, id: str) -> Profile:
         """The profile of an id. Raises KeyError."""
+        if self._living is not None:
+            own = self._statement(id)
+            return Profile(id, own.where, own.properties, own.comment)
         ordinal = self.ordinal(id)
         table = self._table
         return Profile(id, table.wheres[ordinal], table.properties.get(ordinal, {}), table.comments.get(ordinal))
+
+    def _statement(self, id: str) -> ProfileStatement:
+        """The profile of an id of a living set. Raises KeyError."""
+        living = self._now()
+        found = living.find(id) if living is not None and isinstance(id, str) else None
+        if found is None:
+            raise self._unknown(id)
+        return found
+
+    def insert(self, id: str, where: str) -> tuple[Diagnostic, ...]:
+        """Adds a profile, which goes last in the set's order. The next document is matched with it; who is matching
+        one, or a batch, ends without it.
+
+        Returns:
+            The warnings about it.
+
+        Raises:
+            ProfileError: its condition has an error, or its id is taken. The set is as it was.
+        """
+        return self.insert_many({id: where})
+
+    def insert_many(self, source: Any) -> tuple[Diagnostic, ...]:
+        """Adds the profiles of whatever `compile` takes, all at once or, where one has an error, none."""
+        return self._change(source, of_known=False)
+
+    def replace(self, id: str, where: str) -> tuple[Diagnostic, ...]:
+        """Gives the profile of an id another condition, in the same place of the set's order; as `insert`.
+
+        Raises:
+            KeyError: no such profile.
+            ProfileError: the condition has an error. The set is as it was.
+        """
+        return self.replace_many({id: where})
+
+    def replace_many(self, source: Any) -> tuple[Diagnostic, ...]:
+        """Replaces profiles by those of whatever `compile` takes, all at once or, where one has an error, none."""
+        return self._change(source, of_known=True)
+
+    def put_many(self, source: Any) -> tuple[Diagnostic, ...]:
+        """Inserts the profiles of whatever `compile` takes, and replaces those whose ids are there, all at once or,
+        where one has an error, none."""
+        return self._change(source, of_known=None)
+
+    def delete(self, id: str) -> None:
+        """Takes a profile out of the set; who is matching ends with it. Raises KeyError."""
+        self.delete_many([id])
+
+    def delete_many(self, ids: Iterable[str]) -> None:
+        """Takes profiles out, all at once or, where an id is not there or comes twice, none. Raises KeyError."""
+        living, ids = self._changing(), list(ids)
+        with living.writing:
+            with living.keeper.changing(living):
+                for id in ids:
+                    if not isinstance(id, str) or not living.contains(id):
+                        raise self._unknown(id)
+                if len(set(ids)) < len(ids):
+                    twice = next(id for number, id in enumerate(ids) if id in ids[:number])
+                    raise KeyError(f"the profile {twice!r} is to be deleted twice")
+                living.keeper.keep_change(living.state.moment + 1, ids, ())
+            living.change(ids, ())
+        merge_aside(living)
+
+    def compact(self) -> None:
+        """Merges what was inserted with all else, without what was deleted, as if the set had been compiled so. That is
+        done aside now and then anyhow; what is matched meanwhile sees the same profiles."""
+        living = self._living
+        if living is None:
+            return
+        with self._beginning:
+            segment = merge(living)
+            parts = self._compile([]).parts if segment is None else segment.compiled.parts
+            if parts is not self._parts:
+                with self._preparing:
+                    self._parts, self._table, self._image, self.plan = parts, parts.table, parts.image, parts.plan
+                    self._is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
+                    self._first = self._final = None
+
+    def _settled(self) -> ProfileSet:
+        """The set as it is now, which what is changed later does not change; its documents are the same."""
+        if self._living is None:
+            return self
+        self.compact()
+        settled = ProfileSet.__new__(ProfileSet)
+        with self._preparing:
+            settled._hold(self._parts, self.documents, self._units)
+        return settled
+
+    def _change(self, source: Any, *, of_known: bool | None) -> tuple[Diagnostic, ...]:
+        """Takes profiles whose ids are there, or are not; with None, either."""
+        living = self._changing()
+        with collector_paused():
+            prepared, diagnostics = prepare(source, self.schema, self._parts.options)
+        if len(prepared) >= LARGE and of_known is False:
+            append(living, prepared, partial(self._expect_fit, living, of_known=False))
+            return diagnostics
+        with living.writing, collector_paused():
+            with living.keeper.changing(living):
+                self._expect_fit(living, prepared, of_known=of_known)
+                gone = [
+                    one.statement.id for one in prepared if of_known is not False and living.contains(one.statement.id)
+                ]
+                come = list(zip(living.places_for(prepared), prepared, strict=True))
+                living.keeper.keep_change(living.state.moment + 1, gone, come)
+            living.change(gone, come)
+        merge_aside(living)
+        return diagnostics
+
+    def _expect_fit(self, living: LivingSet, prepared: Sequence[Prepared], *, of_known: bool | None) -> None:
+        """Raises where an id is taken, or of those to be replaced is not there."""
+        for one in prepared:
+            id = one.statement.id
+            if of_known is not None and living.contains(id) != of_known:
+                raise self._unknown(id) if of_known else ProfileError([id_taken(one.statement)])
+
+    def _keep_in(self, store: Store) -> None:
+        self.documents = store.documents
+        living = LivingSet((), self._compile, self.documents, self.schema, store.options.limits, store)
+        store.catch_up(living)
+        self._living = living
+
+    def close(self) -> None:
+        """Writes what a store keeps through to the disk, and lets go of it. Of a set in memory, nothing is to be
+        done."""
+        living = self._living
+        if living is not None:
+            with living.merging:  # which would go on without what it writes to
+                living.keeper.close()
+
+    def __enter__(self) -> ProfileSet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _changing(self) -> LivingSet:
+        """The living set, which begins with its first change."""
+        if self._living is None:
+            parts = self._whole()
+            with self._beginning:
+                if self._living is None:
+                    base = Segment(CompiledSegment(parts, self._final), np.arange(len(self._table.ids)))
+                    segments = (base,) if len(base) else ()
+                    self._living = LivingSet(
+                        segments, self._compile, self.documents, self.schema, self._parts.options.limits
+                    )
+        return self._living
+
+    def _compile(self, statements: Iterable[ProfileStatement], n: int = 0) -> CompiledSegment:
+        how = compile_segment if n < LARGE else compile_aside
+        return how(statements, self.schema, self._parts.options, self._units)
+
+    def _now(self) -> LivingSet | None:
+        """The living set, with what other processes changed by now; None of a set that never changed."""
+        if self._living is not None:
+            self._living.keeper.catch_up(self._living)
+        return self._living
+
+    def _unknown(self, id: object) -> KeyError:
+        from profilec.grammar.diagnostics import did_you_mean
+
+        hint = did_you_mean(id, self.ids) if isinstance(id, str) and len(self) <= _MOST_TO_GUESS_FROM else None
+        return KeyError(f"no profile {id!r}" + (f"; {hint}" if hint else ""))
 
     def __repr__(self) -> str:
         return f"<ProfileSet: {self.plan}>"
@@ -441,21 +513,28 @@ class ProfileSet:
                 conjunctions of conditions on single attributes.
         """
         if semantics == "point" or _is_point(semantics):  # PERF: one document costs little more than a call does
-            executor = self._final or self._executor()
             if self._observed is not None:
                 self._observed.saw(document)
+            if self._living is not None:
+                return self._living.match(document)
+            executor = self._final or self._executor()
             return self._table.ids.take(executor.match(document, self.documents))
-        return self._table.ids.take(self._overlapping(document))
+        found = self._overlapping(document)
+        return self._table.ids.take(found)
 
     def count(self, document: Mapping[str, Any], *, semantics: str = "point") -> int:
         """How many profiles the document matches; as `match`."""
         if _is_point(semantics):
+            if self._living is not None:
+                return len(self._living.match(document))
             return self._executor().count(document, self.documents)
         return len(self._overlapping(document))
 
     def any(self, document: Mapping[str, Any], *, semantics: str = "point") -> bool:
         """Whether the document matches some profile; as `match`."""
         if _is_point(semantics):
+            if self._living is not None:
+                return bool(self._living.match(document))
             return self._executor().any(document, self.documents)
         return len(self._overlapping(document)) > 0
 
@@ -468,6 +547,7 @@ class ProfileSet:
         return rows_at(columns_of(documents, asked), places)
 
     def _overlapping(self, document: Mapping[str, Any]) -> Int32:
+        self.compact()
         overlap = self._executor().overlap
         overlap.require(self.ids)
         return overlap.match(document)
@@ -491,6 +571,10 @@ class ProfileSet:
         if n_rows_of(documents) is None and not isinstance(documents, list | tuple):
             documents = list(documents)
         n_documents = len(documents)
+        if self._living is not None:
+            if self._observed is not None:
+                self._observed.saw_many(n_documents, partial(self._documents_at, documents))
+            return MatchBatch(*self._living.match_batch(documents, n_threads))
         offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
         if self._observed is not None:
             self._observed.saw_many(n_documents, partial(self._documents_at, documents))
@@ -509,7 +593,7 @@ class ProfileSet:
     def why(self, document: Mapping[str, Any], id: str) -> Explanation:
         """The truth of a profile's condition for a document, predicate by predicate. Raises KeyError."""
         profile = self[id]
-        earlier = self.documents.snapshot() if self.plan.n_joins else ()
+        earlier = self.documents.snapshot() if self.plan.n_joins or self._living is not None else ()
         return explain_truth(profile, self.place(id), document, earlier, self.schema, self._parts.options.limits)
 
     def explain(
@@ -535,6 +619,7 @@ class ProfileSet:
         if id is None:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
+            self.compact()
             seen = None if analyze is None else self._run(analyze)
             filtered = self._executor(0).filtered(self.documents) if self.plan.n_joins else None
             places, store = self._table.places.__getitem__, self.documents
@@ -542,9 +627,12 @@ class ProfileSet:
                 return explain_set(self._image, self.plan, self._table.ids, places, format, filtered, store, seen)
         if analyze is not None:
             raise ValueError("analyze is asked of the set, and not of one profile")
-        return explain_profile(
-            self._image, self.ordinal(id), self[id], self.place(id), self._parts.options, format, form
-        )
+        image, ordinal = self._image, 0
+        if self._living is None:
+            ordinal = self.ordinal(id)
+        else:
+            image = self._compile([self._statement(id)]).parts.image
+        return explain_profile(image, ordinal, self[id], self.place(id), self._parts.options, format, form)
 
     def _run(self, documents: Any) -> Seen:
         """What the operators of the plan, and not of what begins for it, give and take for documents."""
@@ -557,6 +645,8 @@ class ProfileSet:
 
     def examples(self, id: str) -> Sequence[Example]:
         """The ACCEPTS and REJECTS examples of a profile, in the order written. Raises KeyError."""
+        if self._living is not None:
+            return self._statement(id).examples
         return self._table.examples.get(self.ordinal(id), ())
 
     def place(self, id: str) -> Place:
@@ -564,17 +654,49 @@ class ProfileSet:
 
         Raises KeyError.
         """
+        if self._living is not None:
+            own = self._statement(id)
+            return own.file, own.line, own.column
         return self._table.places[self.ordinal(id)]
 
     def ordinal(self, id: str) -> int:
         """The place of a profile in `ids`. Raises KeyError."""
+        if self._living is not None:
+            if id not in self:
+                raise self._unknown(id)
+            return self.ids.index(id)
         ordinal = self._table.ordinal(id)
         if ordinal is None:
-            from profilec.grammar.diagnostics import did_you_mean
-
-            hint = did_you_mean(id, self.ids) if isinstance(id, str) and len(self) <= _MOST_TO_GUESS_FROM else None
-            raise KeyError(f"no profile {id!r}" + (f"; {hint}" if hint else ""))
+            raise self._unknown(id)
         return ordinal
+
+
+def open(
+    path: str | os.PathLike[str], *, sync: str = "commit", schema: Any = None, options: Mapping[str, Any] | None = None
+) -> ProfileSet:
+    """A set that is kept in a store, a folder: what is changed is on disk, and seen by all processes that opened it.
+
+    Args:
+        path: the folder, which is made where it is not there.
+        sync: "commit": a change is on disk when the call returns. "batch": it is written through now and then, so that
+        a
+            power cut may take the last changes and, where the file system orders writes as it likes, the store; a
+            killed process takes none. "off": the system decides.
+        schema, options: as of `compile`, of a store that is made.
+
+    Raises:
+        StoreError: it is no store, or damaged, or cannot be written to; the message says what to do.
+        ValueError: the store has another schema.
+    """
+    from profilec.store.store import open_store
+
+    diagnostics: list[Diagnostic] = []
+    given = _read_schema(schema, diagnostics)
+    store = open_store(path, sync, given, None if options is None else Options.read(options))
+    compilation = Compilation(store.schema, store.options, default_units(), diagnostics)
+    profiles = ProfileSet(compilation.finish(None))
+    profiles._keep_in(store)
+    return profiles
 
 
 def load(path: str | os.PathLike[str]) -> ProfileSet:

@@ -80,8 +80,7 @@ def set_sections(parts: SetParts) -> list[NewSection]:
     """
     facts = {
         "files": parts.table.places.files,
-        "options": _shallow(parts.options)
-        | {"limits": asdict(parts.options.limits), "ranking": tuple(parts.options.ranking)},
+        "options": _options_facts(parts.options),
         "plan": {**_shallow(parts.plan), "operators": tuple(map(tuple, parts.plan.operators))},
     }
     text = np.frombuffer(dumps(facts).encode("utf-8", "surrogatepass"), np.uint8)
@@ -104,9 +103,7 @@ def read_set(file: ImageFile) -> SetParts:
     facts = reader(file.name, "set", loads)(file.text("set"))
     try:
         files, plan = facts["files"], Plan(**facts["plan"])
-        given = facts["options"]
-        own = {"limits": Limits(**given["limits"]), "ranking": Ranking(*given.get("ranking", ()))}
-        options = Options(**{**given, **own})
+        options = _options_of_facts(facts["options"])
     except (TypeError, KeyError) as error:
         raise refusal(file.name, f"its section set is that of another profilec ({error})") from None
     if type(files) is not tuple:
@@ -114,7 +111,7 @@ def read_set(file: ImageFile) -> SetParts:
     table = read_table(file, files)
     if image.n_profiles != len(table.ids):
         raise refusal(file.name, f"it has {image.n_profiles:,} profiles and {len(table.ids):,} ids")
-    schema = Decoded(Strings.read(file, "schema"), reader(file.name, "schema", _schema_of))
+    schema = Decoded(Strings.read(file, "schema"), reader(file.name, "schema", schema_of))
     diagnostics = Decoded(Strings.read(file, "diagnostics"), reader(file.name, "diagnostics", _diagnostic_of))
     return SetParts(table, image, plan, options, schema, diagnostics)
 
@@ -228,6 +225,25 @@ def _id_faults(table: ProfileTable) -> Iterator[str]:
         before = raw
 
 
+def options_text(options: Options) -> str:
+    """Options as text."""
+    return dumps(_options_facts(options))
+
+
+def options_of(text: str) -> Options:
+    """The options that `options_text` wrote."""
+    return _options_of_facts(loads(text))
+
+
+def _options_facts(options: Options) -> dict[str, Any]:
+    return _shallow(options) | {"limits": asdict(options.limits), "ranking": tuple(options.ranking)}
+
+
+def _options_of_facts(given: dict[str, Any]) -> Options:
+    own = {"limits": Limits(**given["limits"]), "ranking": Ranking(*given.get("ranking", ()))}
+    return Options(**{**given, **own})
+
+
 def _shallow(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
@@ -240,7 +256,8 @@ def _diagnostic_of(text: str) -> Diagnostic:
     return Diagnostic(**loads(text))
 
 
-def _schema_of(text: str) -> Schema:
+def schema_of(text: str) -> Schema:
+    """The schema of its tokens."""
     schema = loads(text)
     if not isinstance(schema, Schema):
         raise ValueError("no schema")

@@ -68,6 +68,11 @@ def warmup() -> Warmth:
     compile(others, options={"index": {"s": "suffix_trie"}}).match_batch(documents * 10)
     compile(conjunctions, options={"max_cap": 50}).match_batch(documents * 300)  # enough for pairs to be sorted by leaf
     compile(conjunctions, options={"ranking": "optimistic"}).replan(documents)
+    living = compile(conjunctions)
+    living.insert_many({f"new {id}": where for id, where in {**conjunctions, **others}.items()})
+    living.match(documents[0])
+    living.match_batch(documents)
+    living.delete_many([f"new {id}" for id in conjunctions])
     n_compiled = len(machine_code.compiled) - n_before
     directory = None if machine_code.not_kept else machine_code.directory_of_kernels() or cache_directory()
     return Warmth(directory, time.perf_counter() - start, n_compiled)

@@ -25,6 +25,7 @@ from profilec.cli import (
     verify,
     warmup,
 )
+from profilec.cli.store import verbs as store
 
 app = typer.Typer(
     name="profilec",
@@ -49,6 +50,7 @@ app.command("verify")(verify.verify)
 app.command("warmup")(warmup.warmup)
 app.command("import")(import_.import_)
 app.command("export")(export.export)
+app.add_typer(store.app, name="store")
 
 
 def _print_version(wanted: bool) -> None:

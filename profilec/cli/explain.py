@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 def explain(
     paths: Annotated[
-        list[str], typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, - for standard input.")
+        list[str],
+        typer.Argument(metavar="FILE", help=".prof files, folders of them, an image, a store, - for standard input."),
     ],
     ids: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A profile; may be repeated.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every profile, one after the other.")] = False,
@@ -64,6 +65,12 @@ def explain(
         str | None,
         typer.Option("--documents", metavar="DOCS", help="What Spark's plan reads: NDJSON, CSV or Parquet."),
     ] = None,
+    allow_nested_loop: Annotated[
+        bool,
+        typer.Option(
+            "--allow-nested-loop", help="Let Spark collect --join-documents for what no equality narrows down."
+        ),
+    ] = False,
     calibration: Annotated[
         str | None, typer.Option("--calibration", metavar="FILE", help="Unit costs that `profilec calibrate` measured.")
     ] = None,
@@ -79,7 +86,8 @@ def explain(
     from profilec.cli.spark_engine import MASTER, expect_engine, explained, session
 
     local = {"--id": ids, "--all": all_, "--form": form, "--why": why, "--analyze": analyze, "--diff": diff}
-    expect_engine(engine, local, {"--master": master, "--documents": documents})
+    of_spark = {"--master": master, "--documents": documents, "--allow-nested-loop": allow_nested_loop or None}
+    expect_engine(engine, local, of_spark)
     if engine == "spark" and (documents is None or format_ != "text"):
         terminal.stop("--engine spark needs --documents DOCS, and writes text")
     of_one = bool(ids or all_ or form is not None or why is not None)
@@ -103,7 +111,7 @@ def explain(
     if engine == "spark":
         assert documents is not None
         with session(master or MASTER) as spark:
-            print(explained(spark, profile_set, documents, join_documents or ()), end="")
+            print(explained(spark, profile_set, documents, join_documents or (), allow_nested_loop), end="")
         return
     n_malformed = _load_history(profile_set, join_documents) if join_documents else 0
     if why is not None:

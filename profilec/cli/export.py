@@ -24,7 +24,7 @@ def export(
 ) -> None:
     """Turn profiles into WHERE clauses of a SQL dialect."""
     from profilec.cli.load import files_or_stop, load
-    from profilec.cli.sources import holds_image
+    from profilec.cli.sources import holds_image, names_store
     from profilec.grammar.diagnostics import ProfileError
     from profilec.grammar.limits import DEFAULT_LIMITS
     from profilec.grammar.sql import export_condition
@@ -35,7 +35,7 @@ def export(
     findings = terminal.Findings()
     try:
         dialect_name(dialect)
-        if any(map(holds_image, paths)):
+        if any(holds_image(path) or names_store(path) for path in paths):
             profile_set, _ = load(paths)
             source, declared = Source([profile_set[id_] for id_ in profile_set], findings), profile_set.schema
         else:

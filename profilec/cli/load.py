@@ -1,6 +1,6 @@
 """Arguments to a compiled set, its diagnostics printed: how the verbs that need a set begin.
 
-In: files of profiles, which are compiled, or one image, which is loaded. Out: the set.
+In: files of profiles, which are compiled, or one image, which is loaded, or one store, which is opened. Out: the set.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from profilec.cli import terminal
-from profilec.cli.sources import SourceError, find_files, holds_image, names_image, open_image
+from profilec.cli.sources import SourceError, find_files, holds_image, names_image, names_store, open_image
 
 if TYPE_CHECKING:
     from profilec.cli.documents.formats import Input
@@ -121,6 +121,10 @@ def load(
     from profilec.values.kinds import DocumentError
 
     findings = terminal.Findings()
+    stores = [argument for argument in arguments if names_store(argument)]
+    if stores:
+        others = {"--statistics": statistics, "--calibration": calibration}
+        return _open_store(stores[0], arguments, options, others), findings
     images = [argument for argument in arguments if holds_image(argument)]
     if images:
         for name, given in (("--statistics", statistics), ("--calibration", calibration)):
@@ -164,6 +168,26 @@ def _say_counted(image: str, findings: terminal.Findings) -> None:
     counts = [terminal.counted(n, noun) for n, noun in found if n]
     if counts:
         terminal.warn(f"{image}: compiled with {' and '.join(counts)}, which `profilec check {image}` shows")
+
+
+def _open_store(
+    store: str, arguments: Sequence[str], options: dict[str, Any] | None, others: dict[str, Any]
+) -> ProfileSet:
+    import atexit
+
+    import profilec
+
+    if set(arguments) != {store}:
+        terminal.stop(f"{store}: it is a store, and is a set of its own: name no other profiles beside it")
+    given = [*(options or ()), *(name for name, value in others.items() if value is not None)]
+    if given:
+        terminal.stop(f"{store}: its options were chosen by `profilec store init`: leave out {', '.join(given)}")
+    try:
+        profile_set = profilec.open(store)
+    except profilec.StoreError as error:
+        terminal.stop(str(error))
+    atexit.register(profile_set.close)
+    return profile_set
 
 
 def _load_image(image: str, arguments: Sequence[str], options: dict[str, Any] | None) -> ProfileSet:

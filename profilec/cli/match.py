@@ -1,7 +1,7 @@
 """`profilec match FILE.prof... DOCS`: which profiles each document matches, as a stream.
 
-In: profiles, or an image of them, and documents (`documents/`). Out: one result a document, in input order, written
-as soon as its chunk is matched. Quantifiers range over the store: the documents of `--join-documents`, and with
+In: profiles, an image or a store of them, and documents (`documents/`). Out: one result a document, in input order,
+written as soon as its chunk is matched. Quantifiers range over the store: the documents of `--join-documents`, and with
 `--process` those of the stream, each of which joins the store after it was matched. `--max-documents` and `--max-age`
 say how many, and how long, it keeps.
 """
@@ -16,7 +16,7 @@ import typer
 
 from profilec.cli import terminal
 from profilec.cli.choices import Engine, Indexes, Master, Matchers, PhaseOrder
-from profilec.cli.sources import STDIN, holds_profiles
+from profilec.cli.sources import STDIN, holds_profiles, names_store
 from profilec.cli.terminal import CLEAN, ERROR, FINDINGS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def match(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="Profiles: .prof files, folders of them, an image. Documents: all other files; - is standard input.",
+            help="Profiles: .prof files, folders of them, an image, a store. Documents: others; - is standard input.",
         ),
     ],
     format_: Annotated[str, typer.Option("--format", metavar="ndjson|json|csv", help="How to write.")] = "ndjson",
@@ -74,6 +74,7 @@ def match(
     ] = False,
 ) -> None:
     """Write which profiles each document matches, in input order."""
+    import profilec
     from profilec.cli.documents.chunks import MalformedError, Tally
     from profilec.cli.documents.formats import FORMATS, Input, InputError, read_documents
     from profilec.cli.load import load, load_history, read_options
@@ -99,7 +100,11 @@ def match(
             terminal.stop("there are no earlier documents to keep: --process or --join-documents says which there are")
         _retain(profile_set, max_documents, max_age, age_of)
     tally = Tally(report=lambda message: terminal.say(message, "red"), strict=strict)
-    results = Results(sys.stdout, format_, profile_set.ids, only_matches=only_matches)
+    names = _Names() if names_store(profiles[0]) else None
+    if names is not None and engine == "spark":
+        terminal.stop(f"{profiles[0]}: Spark takes files and images: `profilec store list --format prof` writes one")
+    ids = profile_set.ids if names is None else names.ids
+    results = Results(sys.stdout, format_, ids, only_matches=only_matches)
     try:
         with terminal.progress("matching") as advance:
             options = Input(
@@ -114,7 +119,7 @@ def match(
                 _match_by_spark(profile_set, documents, master or MASTER, input_format, results)
                 documents = []
             for chunk in read_documents(documents, options):
-                for number, matched in _match_chunk(profile_set, chunk, tally, process=process):
+                for number, matched in _match_chunk(profile_set, chunk, tally, process=process, names=names):
                     results.write(number, matched)
                 results.flush()
     except InputError as error:
@@ -122,6 +127,8 @@ def match(
     except MalformedError:
         results.close()
         raise typer.Exit(ERROR) from None
+    except profilec.StoreError as error:
+        terminal.stop(str(error))
     results.close()
     raise typer.Exit(FINDINGS if tally.n_malformed or findings.n_errors else CLEAN)
 
@@ -167,7 +174,7 @@ def split(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _match_chunk(
-    profile_set: ProfileSet, chunk: Chunk, tally: Tally, *, process: bool
+    profile_set: ProfileSet, chunk: Chunk, tally: Tally, *, process: bool, names: _Names | None
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Number and profiles' indices of each document of a chunk that can be matched.
 
@@ -177,19 +184,37 @@ def _match_chunk(
     from profilec.cli.documents.formats import InputError
     from profilec.values.kinds import DocumentError
 
+    number_of = _Ordinals(profile_set) if names is None else names
     try:
         if process:
-            yield from _match_singly(profile_set, chunk, tally, profile_set.process)
+            yield from _match_singly(number_of, chunk, tally, profile_set.process)
             return
         batch = profile_set.match_batch(chunk.documents)
     except DocumentError as error:
         if not isinstance(chunk.documents, list):
             raise InputError(f"{chunk.name}: {error}") from None
-        yield from _match_singly(profile_set, chunk, tally, profile_set.match)
+        yield from _match_singly(number_of, chunk, tally, profile_set.match)
+        return
+    if names is not None:
+        for row, number in enumerate(chunk.numbers):
+            yield number, [names[id_] for id_ in batch[row]]
         return
     offsets, indices = batch.offsets.tolist(), batch.indices.tolist()
     for row, number in enumerate(chunk.numbers):
         yield number, indices[offsets[row] : offsets[row + 1]]
+
+
+class _Names(dict[str, int]):
+    """Numbers of ids of a set that may change meanwhile, given when an id first matches. `ids` are by them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+
+    def __missing__(self, id_: str) -> int:
+        self[id_] = number = len(self.ids)
+        self.ids.append(id_)
+        return number
 
 
 class _Ordinals(dict[str, int]):
@@ -205,15 +230,14 @@ class _Ordinals(dict[str, int]):
 
 
 def _match_singly(
-    profile_set: ProfileSet, chunk: Chunk, tally: Tally, match_one: Callable[[dict[str, Any]], list[str]]
+    number_of: dict[str, int], chunk: Chunk, tally: Tally, match_one: Callable[[dict[str, Any]], list[str]]
 ) -> Iterator[tuple[int, Sequence[int]]]:
     from profilec.values.kinds import DocumentError
 
-    index_of = _Ordinals(profile_set)
     for number, line, document in zip(chunk.numbers, chunk.lines, chunk.rows(), strict=True):
         try:
             matched = match_one(document)
         except DocumentError as error:
             tally.malformed(chunk.name, line, str(error))
             continue
-        yield number, [index_of[id_] for id_ in matched]
+        yield number, [number_of[id_] for id_ in matched]

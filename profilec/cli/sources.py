@@ -57,11 +57,17 @@ def find_files(arguments: Iterable[str]) -> list[Path]:
 
 
 def holds_profiles(argument: str) -> bool:
-    """Whether an argument is a `.prof` file, a folder with one in it, or an image."""
+    """Whether an argument is a `.prof` file, a folder with one in it, an image or a store."""
     path = Path(argument)
     if path.is_dir():
-        return next(path.rglob(f"*{SUFFIX}"), None) is not None
+        return names_store(argument) or next(path.rglob(f"*{SUFFIX}"), None) is not None
     return path.suffix == SUFFIX or names_image(argument)
+
+
+def names_store(argument: str) -> bool:
+    """Whether an argument is the folder of a store."""
+    path = Path(argument)
+    return argument != STDIN and path.is_dir() and ((path / "data.mdb").is_file() or (path / "merge.lock").is_file())
 
 
 def names_image(argument: str) -> bool:

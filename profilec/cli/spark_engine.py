@@ -95,17 +95,22 @@ def matched(
             number += 1
 
 
-def explained(spark: SparkSession, profiles: ProfileSet, documents: str, earlier: Sequence[str]) -> str:
+def explained(
+    spark: SparkSession, profiles: ProfileSet, documents: str, earlier: Sequence[str], allow_nested_loop: bool
+) -> str:
     """The set's plan, and Spark's for documents like those of a file, with the earlier ones of others."""
     from functools import reduce
 
-    from profilec.spark import explain
+    from profilec.spark import SparkMatchError, explain
 
     frames = [_columns(spark, path) for path in (documents, *earlier)]
     joined = (
         reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames[1:]) if earlier else None
     )
-    return explain(profiles, frames[0], joined)
+    try:
+        return explain(profiles, frames[0], joined, allow_nested_loop=allow_nested_loop)
+    except SparkMatchError as error:  # which names options as Python writes them
+        raise SparkMatchError(str(error).replace("allow_nested_loop=True", "--allow-nested-loop")) from None
 
 
 def _columns(spark: SparkSession, path: str) -> DataFrame:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ref
 
 from profilec.values.kinds import Interval, Truth, Value
+from profilec.values.locks import new_reentrant_lock
 from profilec.values.numbers import normal
 
 NEW = 0
@@ -31,6 +32,10 @@ OLD = 1
 """Scope of an attribute of the earlier document that a quantifier ranges over."""
 ELEMENT = 2
 """Scope of the element of the outermost ANY/ALL; ELEMENT + 1 is that of the one inside it, and so on."""
+
+
+_changing_pools = new_reentrant_lock()
+"""Held where a place in a pool is looked at and then changed. A node may die, and be forgotten, while it is held."""
 
 
 class _Entry(ref["Node"]):
@@ -61,13 +66,14 @@ class _Interned(type):
 
 def _adder(cls: type[Node], pool: dict[tuple[Any, ...], _Entry]) -> Callable[[tuple[Any, ...]], Any]:
     """What makes a new node of a class and puts it into the class's pool."""
-    n_fields = len(cls.fields)
+    n_fields, changing = len(cls.fields), _changing_pools  # the module's names may be gone when the last nodes die
     fill = _filler([cls.__dict__[name].__set__ for name in cls.fields])
     new = object.__new__
 
     def forget(entry: _Entry) -> None:
-        if pool.get(entry.fields) is entry:  # else a new node with these fields has taken the place
-            del pool[entry.fields]
+        with changing:
+            if pool.get(entry.fields) is entry:  # else a new node with these fields has taken the place
+                del pool[entry.fields]
 
     def add(fields: tuple[Any, ...]) -> Any:
         if len(fields) != n_fields:
@@ -79,10 +85,12 @@ def _adder(cls: type[Node], pool: dict[tuple[Any, ...], _Entry]) -> Callable[[tu
         # Another thread may have come in since the look-up: setdefault lets one of the two nodes win.
         winner = pool.setdefault(fields, entry)
         if winner is not entry:
-            won = winner()
-            if won is not None:
-                return won
-            pool[fields] = entry
+            with changing:
+                winner = pool.setdefault(fields, entry)
+                won = winner()
+                if won is not None:
+                    return won
+                pool[fields] = entry
         return node
 
     return add

@@ -85,11 +85,13 @@ def explain_set(
     filtered: dict[str, Any] | None = None,
     store: DocumentStore | None = None,
     seen: Seen | None = None,
+    joined_by: str | None = None,
 ) -> str:
     """The set's size, its attributes, its matcher, its joins, and the entries that are checked for every document.
 
     `filtered`: what the pre-filter says of itself; None where there is none. `store`: the earlier documents. `seen`:
-    what the plan's operators gave and took for documents that it was run with.
+    what the plan's operators gave and took for documents that it was run with. `joined_by`: who asks the joins, where
+    that is not the plan, which then has nothing to say of how, nor of what that costs.
     """
     tests_of_slot = np.bincount(image.test_slot, minlength=len(image.slots))
     entries_of_slot = _entries_by_access(image)
@@ -119,14 +121,14 @@ def explain_set(
         ],
         "phase_order": plan.phase_order,
         "documents": 0 if store is None else len(store),
-        "join_rows": describe_join_rows(image, store or None),
+        "join_rows": describe_join_rows(image, store or None) if joined_by is None else [],
         "prefilter": filtered and filtered | {"cannot_match": [ids[ordinal] for ordinal in filtered["cannot_match"]]},
         "n_not_selective": plan.n_unselective,
         "not_selective": [
             _unselective_facts(image, entry, share, ids, place_of) for entry, share in plan.unselective[:most]
         ],
     }
-    _ask_joins(facts)
+    _ask_joins(facts, joined_by)
     if seen is not None:
         facts["analyzed"] = seen.n_documents
         _add_seen(facts["operators"], seen)
@@ -148,10 +150,12 @@ def operator_facts(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
-def _ask_joins(facts: dict[str, Any]) -> None:
+def _ask_joins(facts: dict[str, Any], joined_by: str | None) -> None:
     """What joins cost with the earlier documents, where there are some; the plan knew of none."""
     for operator in facts["operators"]:
-        if operator["operator"] == "joins" and facts["documents"]:
+        if operator["operator"] == "joins" and joined_by is not None:
+            operator |= {"detail": f"{counted(facts['joins'], 'join term')}, {joined_by}", "ns": 0.0, "rejected": []}
+        elif operator["operator"] == "joins" and facts["documents"]:
             operator["ns"] = sum(asked["ns"] for row in facts["join_rows"] for asked in row["asked_by"])
             operator["rejected"] = []
     facts["ns"] = round(sum(operator["ns"] for operator in facts["operators"]))

@@ -95,7 +95,10 @@ class Source:
         return sum(len(text) for _, text in self._texts)
 
     def in_order(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """The diagnostics by file, in the order read, then by line and column; those of no text come first."""
+        """The diagnostics by file, in the order read, then by line and column; those of no text come first, and
+        those of rows as they were reported: a line is one of its row's condition."""
+        if self._rows is not None:
+            return list(diagnostics)
         place_of = {file: place for place, (file, _) in enumerate(self._texts)}
         return sorted(diagnostics, key=lambda d: (place_of.get(d.file, -1), d.line or 0, d.column or 0))
 
@@ -136,13 +139,18 @@ class Source:
             raise TypeError(f"a profile is an id and a condition, or a Profile, not {row!r:.80}{hint}")
         if not isinstance(id_, str) or not isinstance(where, str):
             raise TypeError(f"a profile's id and condition are strings, not {id_!r:.40} and {where!r:.40}")
-        condition = parse_where(id_, where, schema=schema, limits=limits, report=self._report)
+        found: list[Diagnostic] = []
+        condition = parse_where(id_, where, schema=schema, limits=limits, report=found.append)
+        self._report_row(found)
         return None if condition is None else _statement(id_, where, condition, properties, comment)
 
     def _parsed(self, row: Parsed) -> ProfileStatement | None:
-        for diagnostic in row.diagnostics:
-            self._report(diagnostic)
+        self._report_row(row.diagnostics)
         return None if row.normal_form is None else _statement(row.id, row.where, row.normal_form, {}, None)
+
+    def _report_row(self, diagnostics: Iterable[Diagnostic]) -> None:
+        for diagnostic in sorted(diagnostics, key=lambda found: (found.line or 0, found.column or 0)):
+            self._report(diagnostic)
 
 
 def _statement(

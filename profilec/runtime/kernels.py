@@ -39,6 +39,7 @@ _SOURCES = (
     "runtime/*_kernels.py",
     "runtime/matchers/*.py",
     "runtime/matchers/betree/*.py",
+    "runtime/matchers/dynamic_betree/*.py",
     "runtime/matchers/opindex/*.py",
     "planner/lower/*_kernels.py",
     "planner/lower/lists.py",

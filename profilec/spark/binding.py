@@ -26,6 +26,7 @@ from profilec.runtime.arrow_values import array_values, is_array, is_string, is_
 from profilec.runtime.program import Parts
 from profilec.spark.any_values import has_variant, is_variant, json_documents, values_of
 from profilec.spark.errors import SparkMatchError
+from profilec.spark.type_names import type_name, type_of
 
 Missing: TypeAlias = str | tuple[Parts, ...]
 """What to do where no column provides an attribute: as of `register`; or the paths of which that is known."""
@@ -142,7 +143,7 @@ def _expect_text(schema: pa.Schema, json: Collection[str]) -> None:
             raise SparkMatchError(f"json= names {name!r}; there is no such column, but {_listed(schema.names)}")
         kind = schema.field(schema.names.index(name)).type
         if not is_string(kind):
-            raise SparkMatchError(f"json= names {name!r}, which is no STRING but {kind}; leave it out")
+            raise SparkMatchError(f"json= names {name!r}, which is no STRING but {type_name(kind)}; leave it out")
 
 
 def _name(second: Names, own: str, wanted: str) -> None:
@@ -153,11 +154,11 @@ def _name(second: Names, own: str, wanted: str) -> None:
 def expect_supported(binding: Binding, schema: pa.Schema) -> None:
     """Raises SparkMatchError where a column that is read has a type that no document's value can have."""
     for number in binding.columns:
-        kind = schema.field(number).type
-        if not is_supported(kind):
+        found = schema.field(number)
+        if not is_supported(found.type):
             raise SparkMatchError(
-                f"the column {schema.names[number]!r} is of the type {kind}, and an attribute is a number, string, "
-                f"boolean, date, timestamp, array or record; CAST it, or leave it out"
+                f"the column {schema.names[number]!r} is of the type {type_of(found)}, and an attribute is a number, "
+                f"string, boolean, date, timestamp, array or record; CAST it, or leave it out"
             )
 
 

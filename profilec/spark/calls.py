@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from profilec.runtime.batch import MatchBatch
 from profilec.spark.binding import Missing
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import ONLY, Shipped
+from profilec.spark.type_names import type_name
 from profilec.spark.worker import OpenSet, documents_of, open_set
 from profilec.values.kinds import DocumentError
 
@@ -38,11 +39,31 @@ class SetCall:
         self._n_before = 0
 
     def __call__(self, /, *columns: pa.Array, **named: pa.Array) -> pa.Array:
+        try:
+            return self._answered(columns, named)
+        except SparkMatchError as error:  # Spark shows where it was raised, which tells those who write SQL nothing
+            raise error.with_traceback(None) from None
+
+    def expect_arguments(self, n_columns: int, n_named: int) -> None:
+        """So many arguments by place, and by name, are a document and what goes with it. On the driver this is known
+        of calls from Python; SQL tells a function in Python of its arguments in workers alone.
+
+        Raises:
+            SparkMatchError: they are not; the message says how to write it.
+        """
+        n_own = n_columns - len(self.AFTER) + bool(n_named)
+        if n_own == 1 and self._has_names:
+            raise SparkMatchError(self._unknown(ONLY))
+        if n_own != 1 + self._has_names:
+            raise SparkMatchError(self._usage(n_columns + n_named))
+
+    def _answered(self, columns: Sequence[pa.Array], named: Mapping[str, pa.Array]) -> pa.Array:
+        self.expect_arguments(len(columns), len(named))
         given = list(columns)
-        after = [given.pop() for _ in self.AFTER if given]
-        names = given.pop(0) if self._names_a_set(given, named) else None
-        if len(given) + bool(named) != 1 or len(after) != len(self.AFTER):
-            raise SparkMatchError(self._usage())
+        after = [given.pop() for _ in self.AFTER]
+        names = given.pop(0) if self._has_names else None
+        if names is not None and not is_string(names.type):
+            raise SparkMatchError(f"{self.__name__}: the name of a set is a STRING, and not {type_name(names.type)}")
         document = pa.RecordBatch.from_arrays(list(named.values()), names=list(named)) if named else given[0]
         answers, places = [], []
         set_of_row = None if names is None else names.fill_null(ONLY).to_pylist()
@@ -109,23 +130,33 @@ class SetCall:
         """The set of a name, opened. Raises SparkMatchError where there is none, or it cannot be."""
         if name not in self._opened:
             if name not in self._sets:
-                known = ", ".join(map(repr, filter(None, self._sets)))
-                asked = f"there is no set {name!r}" if name else "no set is named"
-                asked += f"; there are {known}" if known else f", {self.__name__} has one set, which needs no name"
-                raise SparkMatchError(f"{self.__name__}: {asked}")
+                raise SparkMatchError(self._unknown(name))
             self._opened[name] = open_set(self._sets[name])
         return self._opened[name]
 
-    def _names_a_set(self, given: list[pa.Array], named: dict[str, pa.Array]) -> bool:
-        """Whether the first argument does, and is not a document of JSON."""
-        is_text = bool(given) and is_string(given[0].type)
-        return is_text and (len(given) > 1 or bool(named) or ONLY not in self._sets)
+    @property
+    def _has_names(self) -> bool:
+        """Whether the sets have names, one of which is the first argument."""
+        return ONLY not in self._sets
 
-    def _usage(self) -> str:
-        name, after = self.__name__, "".join(f", {argument}" for argument in self.AFTER)
-        first = "" if ONLY in self._sets else "'set', "
-        columns = "" if after else f", or columns by name, {name}({first}price => price)"
-        return f"{name} takes one document: {name}({first}struct(*){after}){columns}"
+    def _unknown(self, name: str) -> str:
+        asked = f"there is no set {name!r}" if name else "no set is named"
+        known = ", ".join(map(repr, self._sets))
+        return f"{self.__name__}: {asked}; there are {known}: {self._call('struct(*)')}"
+
+    def _usage(self, n_given: int) -> str:
+        takes = ["the name of a set"] * self._has_names + ["one document", *(f"an {one}" for one in self.AFTER)]
+        more = "" if self._has_names or n_given <= len(takes) else "; its one set needs no name"
+        by_name = "" if self.AFTER else f", or columns by name, {self._call('a => a, b => b')}"
+        return (
+            f"{self.__name__} takes {' and '.join(takes)}, and was given {n_given} argument{'s' * (n_given != 1)}: "
+            f"write {self._call('struct(*)')}, of some columns {self._call('struct(a, b)')}{by_name}{more}"
+        )
+
+    def _call(self, document: str) -> str:
+        """How a document is given in SQL."""
+        arguments = ["'set'"] * self._has_names + [document, *self.AFTER]
+        return f"{self.__name__}({', '.join(arguments)})"
 
 
 class MatchCall(SetCall):

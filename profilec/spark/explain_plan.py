@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from profilec.planner.explain import explain_set
 from profilec.planner.lower.describe import describe_join
 from profilec.profileset import ProfileSet
 from profilec.spark.data_frame import match
@@ -41,8 +42,13 @@ def explain(profiles: Any, df: DataFrame, documents: DataFrame | None = None, **
     if isinstance(known, ShardedSet):
         own = f"The first of {known.n_shards} shards\n{known.first.explain()}"
         return f"{own.strip()}\n\n{physical.getvalue().strip()}\n"
-    parts = [known.explain()]
-    if documents is not None and known.plan.n_joins:
+    if documents is None or not known.plan.n_joins:
+        parts = [known.explain()]
+    else:
+        table = known._table
+        parts = [
+            explain_set(known._image, known.plan, table.ids, table.places.__getitem__, "text", joined_by="by Spark")
+        ]
         _, plan = join_plan_of(known, df, documents, "null", options.get("json", ()))
         order = options.get("phase_order") or default_order(known)
         parts.append("\n".join(_told_joins(known, plan, order)))

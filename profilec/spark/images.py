@@ -57,7 +57,9 @@ def opened(profiles: Any) -> ProfileSet | ShardedSet:
         ProfileError, ImageError: it cannot be compiled, or loaded.
         TypeError: it is neither.
     """
-    if isinstance(profiles, ProfileSet | ShardedSet):
+    if isinstance(profiles, ProfileSet):
+        return profiles._settled()
+    if isinstance(profiles, ShardedSet):
         return profiles
     if not isinstance(profiles, str | os.PathLike):
         raise TypeError(

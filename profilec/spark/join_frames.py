@@ -26,7 +26,7 @@ from profilec.runtime.joins.order import CONSTANT_FIRST, JOIN_FIRST
 from profilec.spark.binding import Binding, bind
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import Shipped, ship
-from profilec.spark.join_plan import JoinPlan
+from profilec.spark.join_plan import COMPARED, JoinPlan
 from profilec.spark.join_tasks import JoinedSet, KeysTask, RelationTask, earlier_paths
 from profilec.spark.places import by_place, names_of
 from profilec.spark.relations import Relation
@@ -91,6 +91,32 @@ def plan_joins(
     _, shipped = ship(df.sparkSession, own, "match", ship_by, directory)
     order = phase_order or default_order(profiles)
     return Joins(own, joined._replace(shipped=shipped), plan, documents, order)
+
+
+def expect_joins(
+    profiles: ProfileSet | ShardedSet,
+    df: DataFrame,
+    documents: DataFrame | None,
+    *,
+    missing: str,
+    json: Collection[str],
+    allow_nested_loop: bool,
+) -> None:
+    """What `match` refuses of joins, while there are no documents yet. `documents`: a DataFrame with their columns,
+    None where these are not known.
+
+    Raises:
+        SparkMatchError: joins are left, or the DataFrames do not fit the set.
+    """
+    if isinstance(profiles, ShardedSet):  # matches with documents that are collected
+        return
+    if not profiles.plan.n_joins:
+        return
+    if documents is None:
+        plan = JoinPlan(profiles._image, lambda _: COMPARED, lambda _: COMPARED)  # what is left, kinds do not tell
+    else:
+        _, plan = join_plan_of(profiles, df, documents, missing, json)
+    _expect_decided(profiles, plan, allow_nested_loop)
 
 
 def default_order(profiles: ProfileSet) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from profilec.compilation import Compilation, collector_paused
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import ProfileStatement
 from profilec.planner.calibration import default_units
@@ -22,8 +23,9 @@ from profilec.planner.options import Options
 from profilec.planner.schema import schema_from
 from profilec.planner.sources import Parsed
 from profilec.planner.workers import read_condition
-from profilec.profileset import Compilation, ProfileSet, collector_paused
+from profilec.profileset import ProfileSet
 from profilec.profileset import compile as compile_profiles
+from profilec.spark.declared import declared
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.places import by_place
 from profilec.spark.session import expect_same_version, expect_session, own_version
@@ -72,19 +74,21 @@ def compile(
     Args:
         id: the name of the column of ids. They are strings; whole numbers are cast to strings.
         condition: that of the column of conditions, text as after WHERE. All other columns are ignored.
-        schema, statistics, calibration, options, on_error: as of `profilec.compile`. With on_error="skip",
-            `diagnostics` of the set has what is wrong with the profiles that were left out; `check` gives it as a
+        schema: as of `profilec.compile`, or a StructType or a DataFrame, of the documents to come.
+        statistics, calibration, options, on_error: as of `profilec.compile`. With on_error="skip", `diagnostics` of the
+            set has what is wrong with the profiles that were left out, in the order of the rows; `check` gives it as a
             DataFrame.
 
     Raises:
         ProfileError: some row has an error: its condition cannot be compiled, its id is taken, or one of the two is
-            NULL. `.diagnostics` has those of all rows.
+            NULL. `.diagnostics` has those of all rows, in their order.
         SparkMatchError: `df` has no such columns, or they are of other types.
         ValueError, TypeError: as of `profilec.compile`.
     """
     expect_session(df.sparkSession)
     expect_one_of("on_error", on_error, ("raise", "skip"))
     chosen = Options.read(options)
+    schema = declared(schema)
     rows = _profiles(df, id, condition)
     task = _Parse(_Settings(schema_from(schema, lambda found: None), chosen))  # the driver tells what is wrong with it
     answers = rows.mapInArrow(task, _spark_schema(_ANSWER)).toArrow()
@@ -125,7 +129,7 @@ def check(
 
     expect_session(df.sparkSession)
     wrong: list[Diagnostic] = []
-    settings = _Settings(schema_from(schema, wrong.append), Options.read(options))
+    settings = _Settings(schema_from(declared(schema), wrong.append), Options.read(options))
     if wrong:
         raise ProfileError(wrong)
     rows = _profiles(df, id, condition).withColumn("place", monotonically_increasing_id())

@@ -26,9 +26,10 @@ from profilec.spark.binding import Binding, Names, bind, expect_provided, expect
 from profilec.spark.errors import RowError, SparkMatchError
 from profilec.spark.images import opened
 from profilec.spark.places import by_place, names_of
-from profilec.spark.schemas import UNSENT, arrow_schema_of, paths_of
+from profilec.spark.schemas import arrow_schema_of, paths_of
 from profilec.spark.session import expect_same_version, expect_session, own_version
 from profilec.spark.sql_function import expect_one_of
+from profilec.spark.type_names import type_of
 from profilec.values.kinds import DocumentError
 
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ def _supported(spark: SparkSession, df: DataFrame, unsupported: str) -> DataFram
 
     left_out = {}
     for number, field in enumerate(df.schema.fields):
-        kind = arrow_schema_of(spark, StructType([field])).field(0).type
-        fault = field.dataType.simpleString() if kind == UNSENT else _fault(kind)
+        fault = _fault(arrow_schema_of(spark, StructType([field])).field(0))
         if fault is not None:
             left_out[number] = f"{field.name} ({fault})"
     if left_out and unsupported != "skip":
@@ -113,13 +113,14 @@ def _supported(spark: SparkSession, df: DataFrame, unsupported: str) -> DataFram
     return by_place(df, kept).toDF(*names_of(df.columns, kept)) if left_out else df
 
 
-def _fault(kind: pa.DataType) -> str | None:
-    """The type within a type, or itself, that no value of a document has."""
+def _fault(field: pa.Field) -> str | None:
+    """The type of a column, or within it, that no value of a document has."""
+    kind = field.type
     if is_variant(kind):
         return None
     if not is_supported(kind):
-        return str(kind)
-    return next(filter(None, (_fault(kind.field(number).type) for number in range(kind.num_fields))), None)
+        return type_of(field)
+    return next(filter(None, (_fault(kind.field(number)) for number in range(kind.num_fields))), None)
 
 
 class _Sample:

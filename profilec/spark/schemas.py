@@ -20,14 +20,13 @@ from profilec.spark.any_values import is_variant
 from profilec.spark.binding import Binding, Missing, bind, expect_provided, expect_supported, path_type
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.sharded_set import ShardedSet
+from profilec.spark.type_names import type_name, unsent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from profilec.profileset import ProfileSet
 
-UNSENT = pa.month_day_nano_interval()
-"""The type of a column that Spark sends to no Python function, as an interval of months; no document's value has it."""
 _KINDS = {
     "numbers": ("NUMBER", "INTEGER"),
     "strings": ("STRING",),
@@ -109,7 +108,7 @@ def arrow_schema_of(spark: SparkSession, schema: Any) -> pa.Schema:
         try:
             fields.append(to_arrow_schema(StructType([field]), timezone="UTC").field(0))
         except PySparkException:  # Spark sends no such column to Python: refused where it is asked for
-            fields.append(pa.field(field.name, UNSENT))
+            fields.append(unsent(field.name, field.dataType.simpleString().upper()))
     return pa.schema(fields)
 
 
@@ -124,8 +123,8 @@ def _contradictions(
         if type_ is not None and kind is not None and not _fits(type_.name, kind):
             name = ".".join(parts)
             yield (
-                f"SCHEMA declares {name} as {type_}, and the column is {kind}: CAST the column, or compile the "
-                f"profiles with another SCHEMA"
+                f"SCHEMA declares {name} as {type_}, and the column is {type_name(kind)}: CAST the column, or "
+                f"compile the profiles with another SCHEMA"
             )
 
 
@@ -141,8 +140,8 @@ def _comparisons_in_vain(profiles: ProfileSet | ShardedSet, schema: pa.Schema, j
         kind = path_type(parts, schema, json)
         if kind is not None and names and not any(_fits(name, kind) for name in names):
             yield (
-                f"{attribute} is compared with {names[0]} only, and the column is {kind}: that is UNKNOWN in every "
-                f"row; CAST the column if that is not meant"
+                f"{attribute} is compared with {names[0]} only, and the column is {type_name(kind)}: that is UNKNOWN "
+                f"in every row; CAST the column if that is not meant"
             )
 
 

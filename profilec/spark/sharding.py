@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.compilation import Compilation
 from profilec.grammar.statements import ProfileStatement
 from profilec.planner.statistics import Statistics
 from profilec.planner.workers import read_condition
-from profilec.profileset import Compilation, ProfileSet
+from profilec.profileset import ProfileSet
 from profilec.runtime.image import Image
 from profilec.runtime.matchers.groups import group_of
 from profilec.spark.images import digest_of, opened, replacing, written
@@ -147,4 +148,4 @@ def part_of(profiles: ProfileSet, ordinals: Iterable[int], statistics: Statistic
         compiled.take(statement, is_normal=True)
     if compiled.diagnostics:
         raise ValueError(f"a profile cannot be compiled for its shard: {compiled.diagnostics[0]}")
-    return compiled.finish(statistics, is_part=True)
+    return ProfileSet(compiled.finish(statistics, is_part=True), compiled.units)

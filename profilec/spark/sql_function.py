@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -51,8 +52,9 @@ def register(
 ) -> Any:
     """Makes a set a function of SQL, `name(struct(*))`, that gives the profiles that a row matches.
 
-    With the name "match_profiles" come `why_profiles(struct(*), id)`, the explanation as text, and
-    `profile_matches(struct(*), id)`, a boolean; `profilec.spark.functions` has all three for DataFrames.
+    With it come `why_name(struct(*), id)`, the explanation as text, and `profile_name(struct(*), id)`, a boolean; those
+    of "match_profiles" are named `why_profiles` and `profile_matches`. `profilec.spark.functions` has all three for
+    DataFrames.
 
     Args:
         profiles: a `ProfileSet`, the path of an image, of .prof files or of the folder that `shard` made, or a mapping
@@ -85,9 +87,12 @@ def register(
     sets = dict(profiles) if isinstance(profiles, Mapping) else {ONLY: profiles}
     if not sets or any(not isinstance(key, str) or (key == ONLY and isinstance(profiles, Mapping)) for key in sets):
         raise ValueError("a mapping of sets has a name, which is not empty, for each")
-    calls: dict[str, tuple[type[SetCall], str, str]] = {"match": (MatchCall, name, RETURNS[returns])}
-    if name == NAME:
-        calls |= {"why": (WhyCall, "why_profiles", "string"), "matches": (TestCall, "profile_matches", "boolean")}
+    why, matches = ("why_profiles", "profile_matches") if name == NAME else (f"why_{name}", f"profile_{name}")
+    calls: dict[str, tuple[type[SetCall], str, str]] = {
+        "match": (MatchCall, name, RETURNS[returns]),
+        "why": (WhyCall, why, "string"),
+        "matches": (TestCall, matches, "boolean"),
+    }
     for _, own_name, _ in calls.values():
         if not replace and spark.catalog.functionExists(own_name):
             raise ValueError(f"a function {own_name!r} is there already: choose another name, or pass replace=True")
@@ -97,8 +102,9 @@ def register(
         if schema is not None:
             check_columns(spark, opened, schema, json, missing)
     functions: dict[str, Any] = {}
-    for what, (call, own_name, type_) in calls.items():
-        functions[what] = spark.udf.register(own_name, _udf(call(own_name, shipped, json, missing, returns), type_))
+    for what, (kind, own_name, type_) in calls.items():
+        call = kind(own_name, shipped, json, missing, returns)
+        functions[what] = _expecting(call, spark.udf.register(own_name, _udf(call, type_)))
     _registered.setdefault(spark, {})[name] = functions
     return functions["match"]
 
@@ -109,6 +115,17 @@ def _udf(call: SetCall, type_: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it would like type hints, and knows none of arguments by name
         return arrow_udf(call, type_, ArrowUDFType.SCALAR).asNondeterministic()
+
+
+def _expecting(call: SetCall, function: Any) -> Any:
+    """The function, which refuses a wrong number of arguments at once, and not only in workers."""
+
+    @wraps(function)
+    def expecting(*columns: Any, **named: Any) -> Any:
+        call.expect_arguments(len(columns), len(named))
+        return function(*columns, **named)
+
+    return expecting
 
 
 def registered(name: str, what: str) -> Any:
@@ -124,7 +141,6 @@ def registered(name: str, what: str) -> Any:
     if what not in functions.get(name, {}):
         raise SparkMatchError(
             f"no set is registered as {name!r}: profilec.spark.register(spark, profiles, {name!r}) does that"
-            + ("" if what == "match" or name == NAME else f"; only {NAME!r} has the other functions")
         )
     return functions[name][what]
 

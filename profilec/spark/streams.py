@@ -24,6 +24,7 @@ from profilec.spark.batch_folders import BATCH, BatchFolder, query_of
 from profilec.spark.data_frame import match as match_rows
 from profilec.spark.errors import SparkMatchError
 from profilec.spark.images import opened
+from profilec.spark.join_frames import expect_joins
 from profilec.spark.schemas import images_of
 from profilec.spark.session import expect_session
 from profilec.spark.sharded_set import ShardedSet
@@ -85,6 +86,8 @@ def process_stream(
         "ship_by": ship_by, "directory": directory, "allow_nested_loop": allow_nested_loop, "phase_order": phase_order,
     }  # fmt: skip
     matched = match_rows(profiles, df, missing=missing, **options)
+    if documents is not None:
+        _expect_joins(opened(profiles), df, documents, missing, json, allow_nested_loop)
     checkpoint = os.fspath(checkpoint)
     writes = None if callable(output) else _folder(spark, output, "matches", matched)
     keeps = _folder(spark, documents, "documents", df) if isinstance(documents, str | os.PathLike) else None
@@ -93,8 +96,6 @@ def process_stream(
     query = query_of(spark, checkpoint)
     for folder in filter(None, (writes, keeps)):
         folder.expect_of(query, checkpoint)
-    if keeps is not None:
-        _expect_no_order(opened(profiles))
     process = _Process(profiles, options, checkpoint, writes or output, keeps or documents)
     writer = (matched if documents is None else df).writeStream.foreachBatch(process)
     writer = writer.option("checkpointLocation", checkpoint)
@@ -171,6 +172,25 @@ def _folder(spark: SparkSession, path: str | os.PathLike[str], what: str, rows: 
 def _expect_apart(output: str, documents: str) -> None:
     if f"{output}/".startswith(f"{documents}/") or f"{documents}/".startswith(f"{output}/"):
         raise SparkMatchError(f"output={output!r} and documents={documents!r} share a folder: name two")
+
+
+def _expect_joins(
+    profiles: ProfileSet | ShardedSet,
+    df: DataFrame,
+    documents: Documents,
+    missing: str,
+    json: Collection[str],
+    allow_nested_loop: bool,
+) -> None:
+    """Raises SparkMatchError where joins will not range over documents, as far as that is known ahead of the first
+    micro-batch: of what a function gives no column is."""
+    known: DataFrame | None = None
+    if isinstance(documents, str | os.PathLike):
+        _expect_no_order(profiles)
+        known = df
+    elif not callable(documents):
+        known = documents
+    expect_joins(profiles, df, known, missing=missing, json=json, allow_nested_loop=allow_nested_loop)
 
 
 def _expect_no_order(profiles: ProfileSet | ShardedSet) -> None:

@@ -25,7 +25,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from profilec.profileset import FEW_DOCUMENTS, ProfileSet, executor_of, load
+from profilec.compilation import FEW_DOCUMENTS, executor_of
+from profilec.profileset import ProfileSet, load
 from profilec.runtime.arrow_values import is_string
 from profilec.runtime.batch import MatchBatch
 from profilec.runtime.columns import rows_at
@@ -40,6 +41,7 @@ from profilec.spark.images import Shipped
 from profilec.spark.schemas import check_schema
 from profilec.spark.session import expect_same_version
 from profilec.spark.sharded_set import ShardedSet
+from profilec.spark.type_names import type_name
 
 MOST_OPEN = 8
 
@@ -191,8 +193,8 @@ def documents_of(opened: OpenSet, given: pa.Array | pa.RecordBatch, json: Collec
     if is_string(kind):
         return json_documents(given)
     raise SparkMatchError(
-        f"a document is a struct, a VARIANT or JSON text, and not {kind}: write struct(*), or name the columns, "
-        f"as in (price => price)"
+        f"a document is a struct, a VARIANT or JSON text, and not {type_name(kind)}: write struct(a) for the column a, "
+        f"struct(*) for all, or columns by name, as in (price => a)"
     )
 
 

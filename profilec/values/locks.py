@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, cast
 from weakref import WeakSet
 
@@ -13,6 +13,13 @@ _locks: WeakSet[Any] = WeakSet()
 def new_lock() -> Lock:
     """A lock. What it guards must make sense wherever the thread that holds it stops."""
     lock = Lock()
+    _locks.add(lock)
+    return lock
+
+
+def new_reentrant_lock() -> Any:
+    """The same, of which the thread that holds it may take another hold."""
+    lock = RLock()
     _locks.add(lock)
     return lock
 

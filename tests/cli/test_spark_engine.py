@@ -78,6 +78,21 @@ def test_plans_of_both(folder: Path) -> None:
         assert run(folder, *wrong, verb="explain").returncode == 2
 
 
+def test_a_nested_loop_is_allowed_as_the_command_line_says_it(folder: Path) -> None:
+    (folder / "loop.prof").write_text("PROFILE loop WHERE EXISTS d (d.price < price AND d.brand > brand);\n")
+    arguments = ["loop.prof", "--engine", "spark", "--documents", "rows.parquet", "--join-documents", "rows.parquet"]
+    arguments += ["--master", "local[1]"]
+    refused = run(folder, *arguments, verb="explain")
+    assert refused.returncode == 2
+    assert "or pass --allow-nested-loop, which collects the documents" in refused.stderr
+    assert "allow_nested_loop" not in refused.stderr
+    told = run(folder, *arguments, "--allow-nested-loop", verb="explain")
+    assert told.returncode == 0, told.stderr
+    assert "nested loop over the documents, collected" in told.stdout
+    wrong = run(folder, "--allow-nested-loop", verb="explain")
+    assert "--allow-nested-loop is of the engine spark: add --engine spark" in wrong.stderr
+
+
 def test_a_broken_row_and_a_wrong_master_are_told(folder: Path) -> None:
     broken = run(folder, "broken.ndjson", "--engine", "spark", "--master", "local[1]")
     assert broken.returncode == 2

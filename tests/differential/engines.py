@@ -39,7 +39,9 @@ from baselines.gryphon_equality import are_equalities
 from baselines.matchers import MATCHERS as BASELINES
 from baselines.rank_tests import rank_tests
 
-MATCHERS = ("scan", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex", "mixed")
+MATCHERS = (
+    "scan", "living", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex", "mixed",
+)  # fmt: skip
 CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
 WORDS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
@@ -137,6 +139,8 @@ def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[
 
 def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
     """Asks one matcher; the image that it was asked of."""
+    if matcher == "living":
+        return _check_living(case, explained)
     options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
     if matcher == "mixed":
         options["matcher"] = {"*": MIXED[case.style % len(MIXED)]}
@@ -168,6 +172,50 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
         profiles, matcher = saved_and_loaded(profiles), f"{matcher}, saved and loaded"
     elif case.style % 7 == 6:
         profiles, matcher = pickle.loads(pickle.dumps(profiles)), f"{matcher}, pickled"
+    _check_spans(case, profiles, matcher, explained)
+    return image
+
+
+def _check_living(case: Case, explained: bool) -> Image:
+    """Asks a set that came to be by insertions, replacements and deletions, and was merged or not meanwhile."""
+    draw = random.Random(case.style)
+    wanted = three_forms(case.profiles, case.forms)
+    names = list(wanted)
+    n_compiled = draw.randrange(len(names) + 1)
+
+    def first(name: str) -> str:
+        """The condition that a profile begins with: its own or another one."""
+        return wanted[name] if draw.random() < 0.5 else wanted[draw.choice(names)]
+
+    begun = {name: first(name) for name in names[:n_compiled]}
+    profiles = profilec.compile(begun, schema=case.schema, options={"rules": case.rules})
+    for number, name in enumerate(names[n_compiled:]):
+        begun[name] = first(name)
+        profiles.insert(name, begun[name])
+        if draw.random() < 0.3:
+            profiles.insert(f"gone {number}", wanted[draw.choice(names)])
+        if draw.random() < 0.1:
+            profiles.match(case.documents[0]) if case.documents else profiles.compact()
+    gone = [name for name in profiles.ids if name.startswith("gone")]
+    for name in gone[::2]:
+        profiles.delete(name)
+    others = [name for name in names if begun[name] != wanted[name]]
+    draw.shuffle(others)
+    for name in others[::2]:
+        profiles.replace(name, wanted[name])
+    if draw.random() < 0.3:
+        profiles.compact()
+    profiles.replace_many({name: wanted[name] for name in others[1::2]})
+    profiles.delete_many(gone[1::2])
+    assert list(profiles.ids) == names
+    _check_spans(case, profiles, "living", explained)
+    profiles.compact()
+    assert list(profiles.ids) == names
+    return profiles._parts.image
+
+
+def _check_spans(case: Case, profiles: profilec.ProfileSet, matcher: str, explained: bool) -> None:
+    """Asks of each state of the store."""
     _extend(profiles, case.earlier, case)
     _expect_refusal(profiles, case)
     for span in spans(case):
@@ -177,7 +225,6 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
         if span.changes and case.style % 7 == 4:
             profiles = pickle.loads(pickle.dumps(profiles))
         _check_span(case, span, profiles, matcher, explained)
-    return image
 
 
 def _check_baseline(case: Case, image: Image) -> None:

@@ -26,7 +26,7 @@ from reduce import reduced
 from sql_judge import SqlJudge
 from structures import World
 
-SECONDS = float(os.environ.get("PROFILEC_DIFFERENTIAL_SECONDS") or (60 if os.environ.get("CI") else 15))
+SECONDS = float(os.environ.get("PROFILEC_DIFFERENTIAL_SECONDS") or (40 if os.environ.get("CI") else 15))
 WORLDS_PER_ROUND = 50
 KINDS = {"conditions": worlds, "joins": join_worlds}
 """The kinds of worlds, which share the time."""

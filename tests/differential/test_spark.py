@@ -132,7 +132,8 @@ def by_text(spark: Any, case: Case, draw: random.Random, call: str) -> list[Any]
 
 
 def compiled(case: Case) -> profilec.ProfileSet:
-    options = {"rules": case.rules, "matcher": case.matchers[0] if case.matchers[0] != "mixed" else "betree"}
+    matcher = "betree" if case.matchers[0] in ("mixed", "living") else case.matchers[0]
+    options = {"rules": case.rules, "matcher": matcher}
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
     profiles.documents.extend(list(case.earlier))
     return profiles

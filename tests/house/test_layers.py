@@ -53,8 +53,9 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
 
 
 def test_matching_loads_no_compiler() -> None:
+    compiler = ("profilec.grammar", "profilec.planner", "profilec.profileset")
     _run_without(
-        ("lark", "sqlglot", "networkx", "rich", "typer", "profilec.grammar", "profilec.planner", "profilec.profileset"),
+        ("lark", "sqlglot", "networkx", "rich", "typer", "lmdb", *compiler),
         "import pkgutil, profilec.runtime\n"
         "for module in pkgutil.walk_packages(profilec.runtime.__path__, 'profilec.runtime.'):\n"
         "    __import__(module.name)\n",
@@ -62,8 +63,9 @@ def test_matching_loads_no_compiler() -> None:
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
+    columns = ("numpy", "pyarrow", "pandas", "pyroaring")
     _run_without(
-        ("lark", "sqlglot", "networkx", "numpy", "pyarrow", "pandas", "pyroaring", "re2", "rich", "typer", "numba"),
+        ("lark", "sqlglot", "networkx", "re2", "rich", "typer", "numba", "lmdb", *columns),
         "import profilec",
     )
 

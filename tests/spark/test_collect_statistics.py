@@ -116,7 +116,7 @@ def test_columns_of_types_that_no_document_has(spark: Any) -> None:
         "SELECT 1 AS a, X'00' AS b, named_struct('c', X'00') AS s, INTERVAL '1' DAY AS i, make_interval(1) AS m"
     )
     with pytest.warns(
-        UserWarning, match=r"has the type of b \(binary\), s \(binary\), i \(duration\[us\]\), m \(interval\)"
+        UserWarning, match=r"has the type of b \(BINARY\), s \(BINARY\), i \(INTERVAL DAY TO SECOND\), m \(INTERVAL\)"
     ):
         found = collect_statistics(frame)
     assert list(found.attributes) == ["a"]
@@ -125,7 +125,7 @@ def test_columns_of_types_that_no_document_has(spark: Any) -> None:
         assert list(collect_statistics(frame, unsupported="skip").attributes) == ["a"]
     with pytest.raises(SparkMatchError, match="pass unsupported='skip'"):
         collect_statistics(frame, unsupported="error")
-    with pytest.raises(SparkMatchError, match="the column 'b' is of the type binary"):
+    with pytest.raises(SparkMatchError, match="the column 'b' is of the type BINARY"):
         collect_statistics(frame.drop("m"), profiles=profilec.compile({"p": "b = 1"}))
 
 

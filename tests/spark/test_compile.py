@@ -107,6 +107,60 @@ def test_good_rows_compile_and_the_others_are_told(spark: Any) -> None:
     )
 
 
+def test_diagnostics_are_in_the_order_of_the_rows(spark: Any) -> None:
+    """Whatever their lines and columns, which are those of a row's condition."""
+    rows = [
+        ("late", "a = 1 AND b ="),
+        ("warned", "c > 1 AND 1 = 2"),
+        ("soon", "b ="),
+        ("two", "a =\nOR"),
+        ("null", None),
+    ]
+    rows += [("late", "<"), ("fine", "a = 1"), ("fine", "a = 2"), (None, "a = 1")]
+    found = compile(frame_of(spark, rows, 4), on_error="skip").diagnostics
+    assert [(one.profile, one.code) for one in found if one.profile != "two"] == [
+        ("late", "PC101"),
+        ("warned", "PC602"),
+        ("soon", "PC101"),
+        ("null", "PC120"),
+        ("late", "PC101"),
+        ("fine", "PC216"),
+        (None, "PC217"),
+    ]
+
+
+SCHEMA_ROWS = [("typo", "prise < 10"), ("text", "price < 'x'"), ("fine", "price < 10 AND at > DATE '2020-01-01'")]
+
+
+def test_the_schema_of_a_dataframe(spark: Any) -> None:
+    documents = spark.sql(
+        "SELECT 1 AS price, 1.5 AS weight, 'x' AS brand, true AS new, date'2020-01-01' AS at, "
+        "timestamp_ntz'2020-01-01 00:00:00' AS seen, named_struct('tags', array('a')) AS more"
+    )
+    text = "price INTEGER, weight NUMBER, brand STRING, new BOOLEAN, at DATE, seen TIMESTAMP, "
+    text += "more RECORD(tags ARRAY<STRING>)"
+    frame = frame_of(spark, SCHEMA_ROWS)
+    expected = profilec.compile(dict(SCHEMA_ROWS), schema=text, on_error="skip")
+    told = sorted((one.profile, one.code, one.hint or "") for one in expected.diagnostics)
+    assert {code for _, code, _ in told} == {"PC214", "PC603"}
+    for schema in (documents, documents.schema):
+        found = compile(frame, schema=schema, on_error="skip")
+        assert (found.schema, found.diagnostics) == (expected.schema, expected.diagnostics)
+        assert sorted((row.id, row.code, row.hint or "") for row in check(frame, schema=schema).collect()) == told
+
+
+def test_columns_that_schema_has_no_type_for(spark: Any) -> None:
+    documents = spark.sql(
+        "SELECT 1 AS price, map('a', 1) AS m, parse_json('1') AS v, array(X'00') AS b, "
+        "named_struct('x', 1, 'i', INTERVAL '1' MONTH) AS s"
+    )
+    message = re.escape("m (MAP<STRING,INT>), v (VARIANT), b (BINARY), s.i (INTERVAL MONTH): left out")
+    frame = frame_of(spark, [("p", "price < 1 AND s.x = 1"), ("q", "m.a = 1")])
+    with pytest.warns(UserWarning, match=message):
+        found = compile(frame, schema=documents, on_error="skip")
+    assert [(one.profile, one.code) for one in found.diagnostics] == [("q", "PC214")]
+
+
 def test_warnings_and_what_is_too_complex(spark: Any) -> None:
     rows = [("warned", "price > '10'"), ("wide", "a = 1 AND b = 2 AND c = 3")]
     schema, options = {"price": "NUMBER", "a": "NUMBER", "b": "NUMBER", "c": "NUMBER"}, {"max_terms": 2}

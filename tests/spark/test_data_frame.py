@@ -31,6 +31,17 @@ def values(frame: Any) -> list[list[Any]]:
     return [list(row) for row in frame.collect()]
 
 
+def test_a_set_that_changed_is_what_it_is_now(spark: Any) -> None:
+    profiles = profilec.compile({"a": "x = 1", "b": "x = 2"})
+    profiles.insert("c", "x = 1")
+    profiles.delete("b")
+    frame = spark.createDataFrame([(1,), (2,)], "x int")
+    matched = match(profiles, frame)
+    profiles.insert("d", "x = 2")
+    assert sorted(row.profiles for row in matched.collect()) == [[], ["a", "c"]]
+    assert sorted(row.profiles for row in match(profiles, frame).collect()) == [["a", "c"], ["d"]]
+
+
 def test_an_array_for_each_row(sales: Any, profiles: profilec.ProfileSet) -> None:
     found = match(profiles, sales)
     assert found.columns == ["price", "Brand", "note", "profiles"]

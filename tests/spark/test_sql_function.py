@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,24 @@ def test_why_and_one_profile(spark: Any, name: str) -> None:
     assert "no profile 'dear'" in refusal(spark, "SELECT profile_matches(struct(*), 'dear') FROM sales")
 
 
+def test_why_and_one_profile_of_a_set_by_its_name(spark: Any, name: str) -> None:
+    from pyspark.sql.functions import lit, struct
+
+    from profilec.spark import functions
+
+    profiles = profilec.compile(PROFILES)
+    profilec.spark.register(spark, profiles, name)
+    assert asked(spark, f"SELECT profile_{name}(struct(*), 'acme') FROM sales") == [True, False, False]
+    (told, *_) = asked(spark, f"SELECT why_{name}(struct(*), 'cheap') FROM sales")
+    assert told == str(profiles.why({"price": 1}, "cheap"))
+    (found, *_) = spark.table("sales").select(functions.why_profiles(struct("*"), lit("cheap"), name=name)).collect()
+    assert found[0] == told
+    profilec.spark.register(spark, {"all": profiles}, f"{name}_several")
+    assert asked(spark, f"SELECT profile_{name}_several('all', struct(*), 'late') FROM sales") == [True, False, False]
+    with pytest.raises(ValueError, match=f"a function 'why_{name}' is there already"):
+        profilec.spark.register(spark, profiles, f"why_{name}")
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -218,8 +237,10 @@ def test_names_that_are_not_unique_without_case(spark: Any, name: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "column", "message"),
     [
-        ("price NUMBER", "'12' AS price", "SCHEMA declares price as NUMBER, and the column is string"),
-        ("tags ARRAY<STRING>", "'x' AS tags", "SCHEMA declares tags as ARRAY<STRING>, and the column is string"),
+        ("price NUMBER", "'12' AS price", "SCHEMA declares price as NUMBER, and the column is STRING"),
+        ("tags ARRAY<STRING>", "'x' AS tags", "SCHEMA declares tags as ARRAY<STRING>, and the column is STRING"),
+        ("at DATE", "timestamp'2020-01-01 00:00:00' AS at", "declares at as DATE, and the column is TIMESTAMP: CAST"),
+        ("tags STRING", "array('x') AS tags", "and the column is ARRAY<STRING>: CAST the column"),
     ],
 )
 def test_columns_that_contradict_the_schema_of_the_set(
@@ -235,27 +256,64 @@ def test_columns_that_contradict_the_schema_of_the_set(
 
 def test_a_column_that_is_compared_with_another_type_only_is_warned_of(spark: Any, name: str) -> None:
     profiles = profilec.compile({"p": "price < 10"})
-    with pytest.warns(UserWarning, match="price is compared with NUMBER only, and the column is string"):
+    with pytest.warns(UserWarning, match="price is compared with NUMBER only, and the column is STRING"):
         profilec.spark.register(spark, profiles, name, schema=spark.sql("SELECT '12' AS price"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("price, brand", "takes one document: {f}(struct(*)), or columns by name, {f}(price => price)"),
-        ("price", "a document is a struct, a VARIANT or JSON text, and not int32"),
-        ("", "takes one document"),
+        ("price, brand", "{f} takes one document, and was given 2 arguments: write {f}(struct(*)), of some columns"),
+        ("brand, price", "of some columns {f}(struct(a, b)), or columns by name, {f}(a => a, b => b)"),
+        ("'set', struct(*)", "{f}(a => a, b => b); its one set needs no name"),
+        ("price", "a document is a struct, a VARIANT or JSON text, and not INT: write struct(a) for the column a"),
+        ("array(price)", "and not ARRAY<INT>"),
+        ("", "{f} takes one document, and was given 0 arguments"),
         ("'{{\"price\": }}'", "partition 0, row 0 (from 0): '{{\"price\": }}' is no JSON object: expecting value"),
         ("'[1]'", "is no JSON object: a record is an object, and this is an array"),
         ("parse_json('[1]')", "a document is an object, and this VARIANT holds an array"),
-        ("struct(X'00' AS price)", "the column 'price' is of the type binary"),
-        ("struct(INTERVAL '1' DAY AS price)", "the column 'price' is of the type duration"),
+        ("struct(X'00' AS price)", "the column 'price' is of the type BINARY"),
+        ("struct(INTERVAL '1' DAY AS price)", "the column 'price' is of the type INTERVAL DAY TO SECOND"),
     ],
 )
 def test_what_is_no_document(spark: Any, name: str, arguments: str, message: str) -> None:
     profilec.spark.register(spark, profilec.compile({"p": "price < 10"}), name)
     query = f"SELECT {name}({arguments.format()}) FROM sales LIMIT 1"
-    assert message.format(f=name) in refusal(spark, query)
+    told = refusal(spark, query)
+    assert message.format(f=name) in told
+    assert told.count("  File ") == 1  # whoever writes SQL has no use for ours
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("struct(*)", "{f}: no set is named; there are 'all', 'none': {f}('set', struct(*))"),
+        ("Price, brand", "{f}: the name of a set is a STRING, and not INT"),
+        ("brand, struct(*)", "{f}: there is no set 'Acme'; there are 'all', 'none'"),
+        ("'all', Price, brand", "{f} takes the name of a set and one document, and was given 3 arguments"),
+    ],
+)
+def test_arguments_where_there_are_several_sets(spark: Any, name: str, arguments: str, message: str) -> None:
+    profilec.spark.register(spark, {"all": profilec.compile({"p": "price < 10"}), "none": profilec.compile({})}, name)
+    assert message.format(f=name) in refusal(spark, f"SELECT {name}({arguments}) FROM sales LIMIT 1")
+
+
+def test_calls_from_python_are_refused_ahead_of_any_job(spark: Any, name: str) -> None:
+    from pyspark.sql.functions import col, lit, struct
+
+    from profilec.spark import functions
+
+    function = profilec.spark.register(spark, profilec.compile({"p": "price < 10"}), name)
+    for call in (function, partial(functions.match_profiles, name=name)):
+        with pytest.raises(SparkMatchError, match=re.escape(f"2 arguments: write {name}(struct(*))")):
+            call(col("Price"), col("brand"))
+    with pytest.raises(SparkMatchError, match=f"why_{name} takes one document and an id, and was given 1 argument:"):
+        functions.why_profiles(struct("*"), name=name)
+    several = profilec.spark.register(spark, {"all": profilec.compile({"p": "price < 10"})}, f"{name}_several")
+    with pytest.raises(SparkMatchError, match="no set is named; there are 'all'"):
+        several(struct("*"))
+    found = spark.table("sales").select(several(lit("all"), price=col("Price")), function(struct("*"))).collect()
+    assert [list(row) for row in found] == [[["p"], ["p"]], [[], []], [["p"], ["p"]]]
 
 
 def test_the_failing_row_is_named(spark: Any, name: str) -> None:

@@ -142,7 +142,7 @@ def test_joins_over_a_stream_ask_the_documents_given_or_those_of_the_set(
 def test_what_does_not_fit_a_stream_is_told_before_it_starts(spark: Any, sales: Any) -> None:
     with pytest.raises(SparkMatchError, match="no column provides colour; the columns are id, price, brand"):
         match(profilec.compile({"red": "colour = 'red'"}), sales, missing="error")
-    with pytest.raises(SparkMatchError, match="SCHEMA declares price as STRING, and the column is int32"):
+    with pytest.raises(SparkMatchError, match="SCHEMA declares price as STRING, and the column is INT"):
         match(profilec.compile({"red": "price = 'red'"}, schema={"price": "STRING"}), sales)
 
 
@@ -343,6 +343,16 @@ def test_arguments(spark: Any, sales: Any, start: Callable[..., Any], tmp_path: 
 
     refused("df is no stream, as spark.readStream gives", frame=spark.sql("SELECT 1 AS price"))
     refused("a profile asks for LAST n documents", profiles={"p": "EXISTS d LAST 2 (d.price = price)"})
+    loop = {"p": "EXISTS d (d.price < price AND d.id > id)"}
+    schema = "SCHEMA (price NUMBER); PROFILE p WHERE EXISTS d (d.price = price);"
+    tables = {"folder": tmp_path / "documents", "frame": spark.sql("SELECT 1 AS id, 2 AS price")}
+    for documents in (*tables.values(), lambda spark: tables["frame"]):
+        refused("several comparisons without an equality of the two documents are", profiles=loop, documents=documents)
+    last = {"p": "EXISTS d LAST 2 (d.price = price)"}
+    refused("LAST needs an order of documents", profiles=last, documents=tables["frame"])
+    texts = spark.sql("SELECT '1' AS price")
+    refused("documents: SCHEMA declares price as NUMBER, and the", profiles=schema, documents=texts)
+    refused("documents: no column provides price", profiles=schema, documents=spark.sql("SELECT 1"), missing="error")
     refused("the matches have a column 'batch'", frame=sales.withColumn("Batch", sales.id))
     refused("the documents have a column 'batch'", frame=sales.withColumn("Batch", sales.id), columns=["id"])
     refused("share a folder: name two", documents=tmp_path / "output")

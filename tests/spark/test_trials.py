@@ -147,7 +147,7 @@ def test_a_worker_reads_json_for_those_alone_who_ask_for_it(spark: Any, tmp_path
 def test_columns_that_spark_sends_to_no_function(spark: Any) -> None:
     frame = spark.sql("SELECT 1 AS x, INTERVAL '1' MONTH AS m")
     assert values(match(profilec.compile({"p": "x = 1"}), frame, columns=["x"])) == [[1, ["p"]]]
-    with pytest.raises(SparkMatchError, match="the column 'm' is of the type month_day_nano_interval"):
+    with pytest.raises(SparkMatchError, match="the column 'm' is of the type INTERVAL MONTH,"):
         match(profilec.compile({"p": "m IS NULL"}), frame, columns=["x"])
 
 

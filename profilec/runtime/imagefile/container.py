@@ -119,6 +119,20 @@ class ImageFile:
                 raise _short(file.read(), name)
             return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), name)
 
+    @classmethod
+    def open_damaged(cls, path: str | os.PathLike[str]) -> ImageFile:
+        """What is left of a file that `open` refuses: the sections whose rows make sense and that lie within it. What
+        is in them may be anything; `damage` tells of each.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        file = cls.__new__(cls)
+        file.name = os.fspath(path)
+        file.data = memoryview(Path(path).read_bytes())
+        file.sections = {section.name: section for section in _rows_left(file.data, file.name)}
+        return file
+
     def __contains__(self, name: str) -> bool:
         return name in self.sections
 
@@ -278,6 +292,22 @@ def _read_table(data: memoryview, name: str) -> list[Section]:
     if len({section.name for section in sections}) != len(sections):
         raise refusal(name, "two of its sections have one name")
     return sections
+
+
+def _rows_left(data: memoryview, name: str) -> Iterator[Section]:
+    """The rows of a table, however damaged, that make sense: they end where the first body begins."""
+    end = len(data)
+    for number in range(_MOST_SECTIONS):
+        start = _HEADER.size + number * _ROW.size
+        if start + _ROW.size > end:
+            return
+        try:
+            section = _read_row(_ROW.unpack_from(data, start), name)
+        except ImageError:
+            continue
+        if section.offset % ALIGNMENT == 0 and section.name and start < section.offset <= len(data) - section.length:
+            end = min(end, section.offset)
+            yield section
 
 
 def _read_row(row: tuple[Any, ...], name: str) -> Section:

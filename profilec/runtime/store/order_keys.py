@@ -57,6 +57,18 @@ def order_key64(value: Value) -> OrderKey:
     return OrderKey(kind, 0, True)
 
 
+def keys_beginning_with(text: str) -> tuple[int, int]:
+    """The least and the greatest key of strings that begin so.
+
+    >>> low, high = keys_beginning_with("ab")
+    >>> low <= order_key64("abc").key <= high < order_key64("ac").key
+    True
+    """
+    raw = text.encode("utf-8", "surrogatepass")[:_BYTES]
+    low, high = (int.from_bytes(raw.ljust(_BYTES, fill), "big") + _FIRST for fill in (b"\0", b"\xff"))
+    return low, high
+
+
 def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The keys of many numbers, and whether each is exact."""
     nearest = np.add(words, 0.0, dtype=np.float64)  # + 0.0: as in `_of_number`

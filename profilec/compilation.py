@@ -1,0 +1,238 @@
+"""From statements to the parts of a set.
+
+In: `ProfileStatement`s, one by one. Out: `SetParts`: the table of profiles, the image, the plan.
+
+Invariant: the same statements, options and statistics give the same parts.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.grammar import ir
+from profilec.grammar.diagnostics import Diagnostic
+from profilec.grammar.limits import Limits
+from profilec.grammar.statements import Example, ProfileStatement, parse_where
+from profilec.planner.costs import Units
+from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
+from profilec.planner.normalize import normalize
+from profilec.planner.options import Options
+from profilec.planner.plan import attributes_of, plan_of
+from profilec.planner.statistics import Statistics
+from profilec.profile_table import PlacesInMaking, ProfileTable
+from profilec.runtime.execute import Executor
+from profilec.runtime.imagefile.columns import Strings
+from profilec.runtime.matchers.groups import entries_of
+from profilec.runtime.sampled import Sampled
+from profilec.saved_set import SetParts
+from profilec.values.types import Schema
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """PERF: the compiler makes no cycles but millions of objects, which the collector would walk again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class Compilation:
+    """A set in the making."""
+
+    def __init__(self, schema: Schema | None, options: Options, units: Units, diagnostics: list[Diagnostic]) -> None:
+        self.schema = schema
+        self.options = options
+        self.units = units
+        self.diagnostics = diagnostics
+        self.ids: dict[str, int] = {}
+        self.wheres: list[str] = []
+        self.places = PlacesInMaking()
+        self.properties: dict[int, Mapping[str, Any]] = {}
+        self.comments: dict[int, str] = {}
+        self.examples: dict[int, tuple[Example, ...]] = {}
+        self.builder = ImageBuilder(schema, options.limits.max_terms)
+
+    def take(self, statement: ProfileStatement, *, is_normal: bool) -> None:
+        """Adds a profile, unless its id is taken or it is too complex; both are reported."""
+        ordinal = len(self.ids)
+        first = self.ids.setdefault(statement.id, ordinal)
+        if first != ordinal:
+            self._report(statement, "PC216", f"the id {statement.id!r} is taken", self._taken_by(first))
+            return
+        try:
+            form = statement.condition
+            self.builder.add(form if is_normal else normalize(form, rules=self.options.rules))
+        except TooComplexError as error:
+            del self.ids[statement.id]
+            self._report(statement, "PC302", str(error), "raise the option max_terms, or say it without IS UNKNOWN")
+            return
+        self.wheres.append(statement.where)
+        self.places.add(statement.file, statement.line, statement.column)
+        if statement.properties:
+            self.properties[ordinal] = statement.properties
+        if statement.comment is not None:
+            self.comments[ordinal] = statement.comment
+        if statement.examples:
+            self.examples[ordinal] = statement.examples
+
+    def finish(self, statistics: Statistics | None, *, is_part: bool = False) -> SetParts:
+        """What the set is made of. `is_part`: of a larger set, some of whose attributes it may not have; options that
+        force something on these are left out."""
+        table = ProfileTable(
+            Strings(list(self.ids)),
+            Strings(self.wheres),
+            self.places.columns(),
+            self.ids,
+            self.properties,
+            self.comments,
+            self.examples,
+        )
+        built = self.builder.build(None if statistics is None else statistics.sample)
+        schema = () if self.schema is None else (self.schema,)
+        options = self.options.used(attributes_of(built.image)) if is_part else self.options
+        plan = plan_of(built, options, self.units)
+        parts = SetParts(table, built.image, plan, options, schema, tuple(self.diagnostics))
+        is_small = options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
+        if is_small and built.presence is None:
+            return parts
+        return with_tree_of(parts, built.presence)
+
+    def _taken_by(self, ordinal: int) -> str:
+        file, line = self.places.line_of(ordinal)
+        where = f"at {file}:{line}" if file is not None else f"number {ordinal + 1} of the set, in line {line}"
+        return f"the first profile of that id is {where}; ids are unique in a set"
+
+    def _report(self, statement: ProfileStatement, code: str, message: str, hint: str) -> None:
+        self.diagnostics.append(
+            Diagnostic(
+                code,
+                "error",
+                message,
+                statement.file,
+                statement.line,
+                statement.column,
+                hint=hint,
+                profile=statement.id,
+                source_line=statement.where.partition("\n")[0],
+                source_column=statement.column,
+            )
+        )
+
+
+FEW_ENTRIES = 200
+FEW_DOCUMENTS = 1_000
+"""A set of no more entries, whose matcher nobody named, matches its first documents by a plain scan: compiled code
+takes longer to load than that. After so many documents it is loaded, and a tree that is not there is made."""
+
+
+def with_tree_of(
+    parts: SetParts, presence: NDArray[np.float64] | None = None, sampled: Sampled | None = None
+) -> SetParts:
+    """The parts with a tree in the image, where the plan wants one that is not there, or, with `sampled`, that is there
+    already. `presence`: see `bulk_load`; `sampled`: see `with_tree`."""
+    plan, image, options = parts.plan, parts.image, parts.options
+    matcher, _, leaves = plan.matcher.partition(":")
+    own = entries_of(image, plan.matcher, dict(plan.groups)).get("betree") if plan.groups else None
+    if (image.tree is not None and sampled is None) or (matcher != "betree" and own is None):
+        return parts
+    image = with_tree(image, options.max_cap, leaves or "any", presence, options.ranking, sampled, own)
+    return parts._replace(image=image)
+
+
+def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
+    """What runs the plan; by one matcher for all entries where one is named."""
+    plan = parts.plan
+    return Executor(
+        parts.image,
+        matcher or plan.matcher,
+        plan.phase_order,
+        prefilter=plan.prefilter,
+        groups=None if matcher else dict(plan.groups),
+        index_of=plan.rank_index,
+        frequency=plan.frequency or None,
+        pattern_index=plan.pattern_index,
+    )
+
+
+class CompiledSegment:
+    """A compiled set as a segment of a living one: what it is made of, and what matches it."""
+
+    __slots__ = ("_executor", "parts")
+
+    def __init__(self, parts: SetParts, executor: Executor | None = None) -> None:
+        self.parts = parts
+        self._executor = executor
+
+    @property
+    def ids(self) -> Strings:
+        """By ordinal."""
+        return self.parts.table.ids
+
+    @property
+    def executor(self) -> Executor:
+        """What matches. Of a few entries, whose matcher nobody named, a scan: that needs no tree."""
+        executor = self._executor
+        if executor is None:
+            parts = self.parts
+            is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
+            executor = executor_of(parts, "scan") if is_small else executor_of(with_tree_of(parts))
+            self._executor = executor
+        return executor
+
+    def find(self, id: str) -> int | None:
+        """The ordinal of an id; None where there is none."""
+        return self.parts.table.ordinal(id)
+
+    def statement(self, ordinal: int) -> ProfileStatement:
+        """A profile as it was read, but for its condition, which is None: its text is parsed when that is needed."""
+        table = self.parts.table
+        id, where = table.ids[ordinal], table.wheres[ordinal]
+        file, line, column = table.places[ordinal]
+        properties, examples = dict(table.properties.get(ordinal, {})), table.examples.get(ordinal, ())
+        return ProfileStatement(
+            id,
+            where,
+            None,  # type: ignore[arg-type]
+            properties,
+            examples,
+            file,
+            line,
+            column,
+            0,
+            table.comments.get(ordinal),
+        )
+
+
+def parsed_again(statement: ProfileStatement, schema: Schema | None, limits: Limits) -> ir.Condition:
+    """The condition of a profile that was read before."""
+    condition = parse_where(statement.id, statement.where, schema=schema, limits=limits, report=_nothing_new)
+    assert condition is not None, f"profile {statement.id!r} was read once"
+    return condition
+
+
+def _nothing_new(diagnostic: Diagnostic) -> None:
+    """What is to be said of a profile was said when it was first compiled."""
+
+
+def compile_segment(
+    statements: Iterable[ProfileStatement], schema: Schema | None, options: Options, units: Units
+) -> CompiledSegment:
+    """A segment of profiles that were compiled, or prepared to be, before; conditions that are None are parsed."""
+    compiled = Compilation(schema, options, units, [])
+    with collector_paused():
+        for statement in statements:
+            if statement.condition is None:
+                statement = statement._replace(condition=parsed_again(statement, schema, options.limits))  # noqa: PLW2901
+            compiled.take(statement, is_normal=False)
+        assert not compiled.diagnostics, compiled.diagnostics[0]
+        return CompiledSegment(compiled.finish(None, is_part=True))

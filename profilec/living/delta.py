@@ -1,0 +1,251 @@
+"""The delta: profiles inserted since the last merge, in a dynamic BE-Tree over keys.
+
+In: profiles one by one, documents one by one. Out: the records of the profiles that a document matches.
+
+A profile is as many entries of the tree as it has conjunctions; the first FEW of a delta are looked at one by one,
+since the tree's kernels take longer to load. What the tree finds and does not decide is decided by the profile's
+condition, which is compiled when that happens first.
+
+Profiles with quantified expressions wait: they are compiled to a segment, all that came since the last match together,
+before the next document is matched (`LivingSet`).
+
+Invariant: whoever matches sees the records that were born by the moment he asks for, and had not died by then. A record
+that died stays in the tree while somebody may still see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from profilec.compilation import parsed_again
+from profilec.grammar import ir
+from profilec.grammar.limits import Limits
+from profilec.grammar.statements import ProfileStatement
+from profilec.living.axes import Axes
+from profilec.living.conjunctions import Lowering, Test
+from profilec.runtime.program import Program, run
+from profilec.values.locks import new_lock
+from profilec.values.types import Schema
+
+if TYPE_CHECKING:
+    from profilec.runtime.matchers.dynamic_betree import DynamicBETree
+
+FEW = 64
+"""Entries of a delta without a tree."""
+UNTIL_ADJUSTED = 10_000
+"""Documents between two looks at the tree."""
+ALIVE = 2**63 - 1
+"""When what is alive dies."""
+
+
+class Record:
+    """A profile of the delta. `place`: where it stands in the set; `born` and `died`: by the change that did it.
+
+    PERF: of one that the tree finds the condition is let go, which is many objects for Python's collector to walk.
+    """
+
+    __slots__ = ("born", "died", "entries", "is_exact", "place", "program", "statement")
+
+    def __init__(self, statement: ProfileStatement, place: int, born: int) -> None:
+        self.statement = statement
+        self.place = place
+        self.born = born
+        self.died = ALIVE
+        self.entries: tuple[int, ...] = ()
+        self.is_exact = True
+        self.program: Program | None = None
+
+    def is_seen(self, moment: int) -> bool:
+        """Whether it was there at that moment."""
+        return self.born <= moment < self.died
+
+
+class Delta:
+    """Records, and the tree that finds them. One writer at a time; any number of readers."""
+
+    def __init__(self, schema: Schema | None, limits: Limits) -> None:
+        self._schema, self._limits = schema, limits
+        self._axes = Axes()
+        self._lowering = Lowering(self._axes, schema)
+        self._tree: DynamicBETree | None = None
+        self._tests_of: dict[int, list[Test]] = {}
+        """By entry, while there is no tree."""
+        self._record_of: list[Record | None] = []
+        """By entry of the tree."""
+        self._free: list[int] = []
+        self._lock = new_lock()
+        self._room = np.zeros(1_024, np.int32)
+        self.records: dict[str, Record] = {}
+        """By id, those alive."""
+        self.all: list[Record] = []
+        """In the order in which they came, those that died too."""
+        self._n_matched = 0
+        self.n_undecided = 0
+        """Entries that every document finds."""
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def add(self, records: Sequence[Record], normal_forms: Sequence[ir.Condition]) -> None:
+        """Takes records without quantified expressions; each is seen from the moment at which it was born."""
+        lowered = [self._lowering.lowered(normal_form) for normal_form in normal_forms]
+        with self._lock:
+            entries: list[int] = []
+            conjunctions: list[list[Test]] = []
+            for record, own in zip(records, lowered, strict=True):
+                record.statement = record.statement._replace(condition=None)  # type: ignore[arg-type]
+                record.is_exact = own.is_exact
+                record.entries = tuple([self._new_entry(record) for _ in own.conjunctions])
+                entries += record.entries
+                conjunctions += own.conjunctions
+            self.n_undecided += conjunctions.count([])
+            self._file(entries, conjunctions)
+        self.records.update({record.statement.id: record for record in records})
+        self.all += records
+
+    def _new_entry(self, record: Record) -> int:
+        if self._free:
+            entry = self._free.pop()
+            self._record_of[entry] = record
+            return entry
+        self._record_of.append(record)
+        return len(self._record_of) - 1
+
+    def _file(self, entries: list[int], conjunctions: list[list[Test]]) -> None:
+        """Entries, each with its tests, for documents to find."""
+        if self._tree is None:
+            self._tests_of.update(zip(entries, conjunctions, strict=True))
+            if len(self._tests_of) <= FEW:
+                return
+            from profilec.runtime.matchers.dynamic_betree import DynamicBETree
+
+            self._tree = DynamicBETree()
+            entries, conjunctions = list(self._tests_of), list(self._tests_of.values())
+            self._tests_of = {}
+        self._tree.insert_many(np.array(entries, np.int32), *_arrays(conjunctions))
+
+    def kill(self, record: Record, moment: int) -> None:
+        """The record is not seen from this moment on."""
+        record.died = moment
+        if self.records.get(record.statement.id) is record:
+            del self.records[record.statement.id]
+
+    def revive(self, record: Record) -> None:
+        """It did not die, after all: nobody has seen that it did."""
+        record.died = ALIVE
+        self.records[record.statement.id] = record
+
+    def bury(self, records: list[Record]) -> None:
+        """Takes dead records out of the tree. Nobody may see them any more."""
+        with self._lock:
+            for record in records:
+                for entry in record.entries:
+                    if self._tree is None:
+                        del self._tests_of[entry]
+                    else:
+                        self._tree.delete(entry)
+                    self._record_of[entry] = None
+                    self._free.append(entry)
+                record.entries = ()
+
+    def match(self, document: Mapping[str, Any], moment: int) -> list[Record]:
+        """The records that a document matches, of those seen at a moment, in no order.
+
+        Raises:
+            DocumentError: an attribute that profiles ask for holds a value of no kind.
+        """
+        if not self.all:
+            return []
+        axes, keys, is_exact = self._axes.keyed(document)
+        if not is_exact:
+            return self._all_that_hold(document, moment)
+        with self._lock:
+            found = [self._record_of[entry] for entry in self._entries(axes, keys)]
+        return self._decided(found, document, moment)
+
+    def match_batch(self, documents: Sequence[Mapping[str, Any]], moment: int) -> list[list[Record]]:
+        """The same of each of many documents."""
+        if not self.all:
+            return [[] for _ in documents]
+        if self._tree is None:
+            return [self.match(document, moment) for document in documents]
+        keyed = self._axes.keyed_batch(documents)
+        with self._lock:
+            self._look_again(len(documents))
+            cut, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
+            found = [self._record_of[entry] for entry in entries.tolist()]
+        cuts = cut.tolist()
+        return [
+            self._decided(found[start:end], document, moment) if is_exact else self._all_that_hold(document, moment)
+            for document, is_exact, start, end in zip(documents, keyed.is_exact.tolist(), cuts, cuts[1:], strict=False)
+        ]
+
+    def _decided(self, found: list[Record | None], document: Mapping[str, Any], moment: int) -> list[Record]:
+        """Of the records that the tree found, those seen at a moment that hold, each once."""
+        matched = []
+        known: set[int] = set()
+        for record in found:
+            if record is None or not record.is_seen(moment):
+                continue
+            if len(record.entries) != 1:  # several conjunctions may hold
+                if id(record) in known:
+                    continue
+                known.add(id(record))
+            if record.is_exact or self._holds(record, document):
+                matched.append(record)
+        return matched
+
+    def _all_that_hold(self, document: Mapping[str, Any], moment: int) -> list[Record]:
+        """Of all records: where keys do not tell a document's values."""
+        return [one for one in list(self.all) if one.is_seen(moment) and self._holds(one, document)]
+
+    def _entries(self, axes: list[int], keys: list[int]) -> list[int]:
+        """The entries all of whose tests hold."""
+        if self._tree is None:
+            key_on = dict(zip(axes, keys, strict=True))
+            return [entry for entry, tests in self._tests_of.items() if all(_holds(test, key_on) for test in tests)]
+        if len(self._room) < len(self._record_of):
+            self._room = np.zeros(2 * len(self._record_of), np.int32)
+        self._look_again(1)
+        n = self._tree.match(np.array(axes, np.int32), np.array(keys, np.int64), self._room)
+        found: list[int] = self._room[:n].tolist()
+        return found
+
+    def _look_again(self, n_documents: int) -> None:
+        """Now and then entries are placed anew, as the documents since the last time tell."""
+        self._n_matched += n_documents
+        if self._n_matched >= UNTIL_ADJUSTED and self._tree is not None:
+            self._n_matched = 0
+            self._tree.adjust()
+
+    def _holds(self, record: Record, document: Mapping[str, Any]) -> bool:
+        if record.program is None:
+            condition = parsed_again(record.statement, self._schema, self._limits)
+            record.program = self._lowering.programs.program(condition)
+        return run(record.program, document) is True
+
+
+def _holds(test: Test, key_on: dict[int, int]) -> bool:
+    key = key_on.get(test.axis)
+    return key is not None and any(low <= key <= high for low, high in test.intervals)
+
+
+def _arrays(conjunctions: list[list[Test]]) -> tuple[Any, ...]:
+    """Conjunctions as the tree takes them: where each one's tests begin, their axes, where their intervals begin, and
+    these."""
+    test_off, axes, off = [0], [], [0]
+    lows: list[int] = []
+    highs: list[int] = []
+    for tests in conjunctions:
+        for axis, intervals in tests:
+            axes.append(axis)
+            for low, high in intervals:
+                lows.append(low)
+                highs.append(high)
+            off.append(len(lows))
+        test_off.append(len(axes))
+    lists = ((test_off, np.int32), (axes, np.int32), (off, np.int32), (lows, np.int64), (highs, np.int64))
+    return tuple(np.array(values, type_) for values, type_ in lists)

@@ -1,0 +1,395 @@
+"""A living set: segments and deltas as one set of profiles, in versions.
+
+In: profiles to insert, replace and delete; documents. Out: the ids that a document matches, in the set's order.
+
+    segment 0      1,000,000 profiles   places 0 .. 999,999      some died
+    segment 1      20,000               places above, and those of replaced ones
+    delta          what came since
+
+A profile has a place, which orders the set: a replaced one keeps that of the one before, and what is inserted goes
+last. A change has a moment, the next number. Who matches takes one `State` and asks everything for its moment, so that
+he sees one version from start to end, whatever comes meanwhile; nobody waits for him, and he waits for nobody but the
+delta's tree.
+
+What is merged is copied aside, and swapped in by one assignment (`merging.py`). Who still reads the old state goes on
+with the old segments, in which everything stays that was there.
+
+Invariant: of an id at most one profile is alive. What `State` names is never changed, but for what is born or dies
+after its moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from profilec.compilation import CompiledSegment
+from profilec.grammar import ir
+from profilec.grammar.limits import Limits
+from profilec.grammar.statements import ProfileStatement
+from profilec.living.delta import ALIVE, Delta, Record
+from profilec.living.segment import Int32, Int64, Segment
+from profilec.runtime.columns import n_rows_of, rows_at
+from profilec.runtime.imagefile.columns import Strings
+from profilec.runtime.store.documents import DocumentStore
+from profilec.values.locks import new_lock
+from profilec.values.types import Schema
+
+Compile = Callable[[Iterable[ProfileStatement], int], CompiledSegment]
+"""Makes a segment of so many profiles."""
+
+MOST_IN_DELTA = 32_768
+"""Profiles of a delta, from which on it is made a segment."""
+MOST_UNDECIDED = 256
+"""Entries of a delta that every document finds, from which on it is."""
+
+
+class Prepared(NamedTuple):
+    """A profile that is going to be taken: nothing can be wrong with it any more."""
+
+    statement: ProfileStatement
+    normal_form: ir.Condition
+    has_joins: bool
+
+
+class State(NamedTuple):
+    """All that a reader sees. `deltas`: those that are being made segments, then the one that takes what is inserted.
+    `waiting`: records that no delta takes, to be compiled before the next document."""
+
+    segments: tuple[Segment, ...]
+    deltas: tuple[Delta, ...]
+    waiting: tuple[Record, ...]
+    moment: int
+
+
+class Keeper:
+    """Where changes are kept. This one keeps none; `profilec.store` has one that does."""
+
+    @contextmanager
+    def changing(self, living: LivingSet) -> Iterator[None]:
+        """Within, the caller is the only one who changes the set, in all processes, and the set is up to date; what he
+        keeps is kept when it ends well. The caller holds `living.writing`."""
+        yield
+
+    def keep_change(self, moment: int, gone: Sequence[str], come: Sequence[tuple[int, Prepared]]) -> None:
+        """Keeps a change; within `changing`."""
+
+    @contextmanager
+    def merging(self, *, wait: bool = False) -> Iterator[bool]:
+        """Within, the caller is the only one who merges; False where another process does, unless he waits for it."""
+        yield True
+
+    def keep_segment(self, compiled: CompiledSegment) -> int:
+        """Keeps what a segment is made of, which is not of the set yet; returns its number."""
+        return 0
+
+    def keep_merge(self, segments: Sequence[Segment], merged_until: int) -> None:
+        """Keeps which segments there are, of those that have a number, and no changes up to a moment: these are in
+        them. Within `changing`."""
+
+    def lost_track(self) -> None:
+        """A change that was kept may not be in the set in memory: the next look begins from what is kept."""
+
+    def close(self) -> None:
+        """Ends keeping."""
+
+    def catch_up(self, living: LivingSet) -> None:
+        """Brings the set up to date with what other processes changed."""
+
+
+class LivingSet:
+    """See the module. `compile` makes a compiled set of statements; `documents` are those that joins range over."""
+
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        compile: Compile,
+        documents: DocumentStore,
+        schema: Schema | None,
+        limits: Limits,
+        keeper: Keeper | None = None,
+    ) -> None:
+        self.compile = compile
+        self._schema, self._limits = schema, limits
+        self.keeper = Keeper() if keeper is None else keeper
+        self._documents = documents
+        self.writing = new_lock()
+        """Held by whoever changes the set."""
+        self.merging = new_lock()
+        """Held by whoever merges."""
+        self._reading = new_lock()
+        self._n_reading = 0
+        self.begin(segments, moment=0, next_place=0)
+
+    def begin(self, segments: Sequence[Segment], moment: int, next_place: int) -> None:
+        """These segments and nothing else, as of a moment. `next_place`: at least the one behind all places."""
+        self._to_bury: list[tuple[Delta, Record]] = []
+        self._next_place = max([next_place, *(int(one.places[-1]) + 1 for one in segments if len(one.places))])
+        self.state = State(tuple(segments), (self.new_delta(),), (), moment)
+
+    def new_delta(self) -> Delta:
+        """An empty one."""
+        return Delta(self._schema, self._limits)
+
+    # Changes: the caller holds `writing`, and has seen that the ids fit.
+
+    def places_for(self, prepared: Sequence[Prepared]) -> list[int]:
+        """The places that profiles are going to have: those of what they replace, or the next ones."""
+        after = count(self._next_place)
+        return [self.place(one.statement.id) if self.contains(one.statement.id) else next(after) for one in prepared]
+
+    def change(self, gone: Iterable[str], come: Iterable[tuple[int, Prepared]]) -> None:
+        """Ids that go, all alive; then profiles that come, whose ids are free then, with their places. Seen as one."""
+        moment = self.state.moment + 1
+        killed: list[tuple[Any, Any]] = []
+        plain: list[Record] = []
+        normal_forms: list[ir.Condition] = []
+        arrived: list[Record] = []
+        try:
+            for id in gone:
+                self._kill(id, moment, killed)
+            for place, prepared in come:
+                record = Record(prepared.statement, place, moment)
+                self._next_place = max(self._next_place, place + 1)
+                if prepared.has_joins:
+                    arrived.append(record)
+                else:
+                    plain.append(record)
+                    normal_forms.append(prepared.normal_form)
+            if plain:
+                self.state.deltas[-1].add(plain, normal_forms)
+            state = self.state
+            self.state = state._replace(moment=moment, waiting=(*state.waiting, *arrived) if arrived else state.waiting)
+        except BaseException:  # an interrupt may come anywhere: what is done so far is undone
+            if self.state.moment < moment:
+                self._undo(killed, plain)
+            self.keeper.lost_track()
+            raise
+        self._to_bury += [(where, one) for where, one in killed if isinstance(where, Delta)]
+        self._bury()
+
+    def append(self, segment: Segment) -> None:
+        """Profiles that come as a segment. The caller holds `writing`."""
+        self._next_place = max(self._next_place, int(segment.places[-1]) + 1)
+        self.state = self.state._replace(segments=(*self.state.segments, segment))
+
+    def _undo(self, killed: list[tuple[Any, Any]], come: list[Record]) -> None:
+        for record in come:
+            self.state.deltas[-1].kill(record, record.born)
+        for where, one in killed:
+            if where is None:
+                one.died = ALIVE
+            else:
+                where.revive(one)
+
+    def _kill(self, id: str, moment: int, killed: list[tuple[Any, Any]]) -> None:
+        """Ends what is alive under an id, and says what that was."""
+        found = self._find(id)
+        if found is None:
+            raise KeyError(id)
+        killed.append(found)
+        where, one = found
+        if where is None:
+            one.died = moment
+        else:
+            where.kill(one, moment)
+
+    def _bury(self) -> None:
+        """What died leaves the trees, where nobody can see it any more."""
+        if len(self._to_bury) < 64:
+            return
+        with self._reading:
+            if self._n_reading:
+                return
+            dead, self._to_bury = self._to_bury, []
+            for delta in {id(delta): delta for delta, _ in dead}.values():
+                delta.bury([record for of, record in dead if of is delta])
+
+    def retire(self, deltas: Sequence[Delta]) -> None:
+        """These are not of the set any more: what died in them is of no account. The caller holds `writing`."""
+        with self._reading:
+            self._to_bury = [one for one in self._to_bury if one[0] not in deltas]
+
+    # Reading
+
+    @contextmanager
+    def _seen(self) -> Iterator[State]:
+        """The state that one reader sees."""
+        self.keeper.catch_up(self)
+        with self._reading:
+            self._n_reading += 1
+            state = self.state
+        try:
+            yield state if not state.waiting else self._without_waiting(state)
+        finally:
+            with self._reading:
+                self._n_reading -= 1
+
+    def _without_waiting(self, state: State) -> State:
+        """Compiles what waits, for this reader and all to come."""
+        with self.writing:
+            if self.state.waiting:
+                self.compile_waiting()
+            return self.state
+
+    def compile_waiting(self) -> None:
+        """What waits becomes a segment. The caller holds `writing`."""
+        state = self.state
+        alive = sorted([one for one in state.waiting if one.is_seen(state.moment)], key=lambda one: one.place)
+        segments = state.segments
+        if alive:
+            compiled = self.compile([one.statement for one in alive], len(alive))
+            places = np.array([one.place for one in alive], np.int64)
+            segments = (*segments, Segment(compiled, places, number=None))
+        self.state = state._replace(segments=segments, waiting=())
+
+    def match(self, document: Mapping[str, Any]) -> list[str]:
+        """The ids that a document matches, in the set's order."""
+        with self._seen() as state:
+            places: list[int] = []
+            ids: list[str] = []
+            n_parts = 0
+            for segment in state.segments:
+                found = segment.match(document, self._documents, state.moment)
+                if len(found):
+                    n_parts += 1
+                    ids += segment.compiled.ids.take(found)
+                    places += segment.places[found].tolist()
+            for delta in state.deltas:
+                records = delta.match(document, state.moment)
+                if records:
+                    n_parts += 2  # in no order
+                    ids += [record.statement.id for record in records]
+                    places += [record.place for record in records]
+        if n_parts < 2:
+            return ids
+        return [ids[at] for at in np.argsort(np.array(places)).tolist()]
+
+    def match_batch(self, documents: Any, threads: int) -> tuple[Int64, Int32, Sequence[str]]:
+        """The same of many: CSR of numbers into some ids, those of a document in the set's order."""
+        n = len(documents)
+        owners: list[Int64] = []
+        places: list[Int64] = []
+        numbers: list[Int64] = []
+        ids = _Ids()
+        with self._seen() as state:
+            for segment in state.segments:
+                offsets, found = segment.match_batch(documents, self._documents, threads, state.moment)
+                owners.append(np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets)))
+                places.append(segment.places[found])
+                numbers.append(ids.add(segment.compiled.ids) + found.astype(np.int64))
+            of_deltas = [delta for delta in state.deltas if delta.all]
+            rows = _rows(documents) if of_deltas else ()
+            for delta in of_deltas:
+                records: list[Record] = []
+                of: list[int] = []
+                for number, matched in enumerate(delta.match_batch(rows, state.moment)):
+                    records += matched
+                    of += [number] * len(matched)
+                owners.append(np.array(of, np.int64))
+                places.append(np.array([record.place for record in records], np.int64))
+                first = ids.add(Strings([record.statement.id for record in records]))
+                numbers.append(first + np.arange(len(records), dtype=np.int64))
+        owner, place, number_of = (np.concatenate([_NONE, *parts]) for parts in (owners, places, numbers))
+        if len(owners) > 1 or of_deltas:
+            order = np.lexsort((place, owner))
+            owner, number_of = owner[order], number_of[order]
+        offsets = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
+        return offsets, number_of.astype(np.int32), ids
+
+    # What is in the set
+
+    def __len__(self) -> int:
+        state = self.state
+        of_records = sum(map(len, state.deltas)) + len([one for one in state.waiting if one.is_seen(state.moment)])
+        return sum(map(len, state.segments)) + of_records
+
+    def find(self, id: str) -> ProfileStatement | None:
+        """The profile of an id."""
+        found = self._find(id)
+        if found is None:
+            return None
+        where, one = found
+        return where.compiled.statement(one) if isinstance(where, Segment) else one.statement
+
+    def place(self, id: str) -> int:
+        """The place of an id. Raises KeyError."""
+        found = self._find(id)
+        if found is None:
+            raise KeyError(id)
+        where, one = found
+        return int(where.places[one] if isinstance(where, Segment) else one.place)
+
+    def contains(self, id: str) -> bool:
+        """Whether an id is there."""
+        return self._find(id) is not None
+
+    def _find(self, id: str) -> tuple[Any, Any] | None:
+        """Where an id is alive: a segment and an ordinal, a delta and a record, or None and a record that waits."""
+        state = self.state
+        for delta in state.deltas:
+            record = delta.records.get(id)
+            if record is not None:
+                return delta, record
+        for record in state.waiting:
+            if record.statement.id == id and record.is_seen(state.moment + 1):
+                return None, record
+        for segment in reversed(state.segments):
+            ordinal = segment.find(id)
+            if ordinal is not None:
+                return segment, ordinal
+        return None
+
+    def ids(self) -> list[str]:
+        """All ids, in the set's order."""
+        return [statement_id for _, statement_id in self._placed(self.state)]
+
+    def _placed(self, state: State) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = []
+        for segment in state.segments:
+            alive = segment.alive(state.moment)
+            found += zip(segment.places[alive].tolist(), segment.compiled.ids.take(alive), strict=True)
+        for records in (*(delta.all for delta in state.deltas), state.waiting):
+            found += [(one.place, one.statement.id) for one in list(records) if one.is_seen(state.moment)]
+        return sorted(found)
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+class _Ids(Sequence[str]):
+    """Sequences of ids, one behind the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[Sequence[str]] = []
+        self._starts: list[int] = []
+        self._n = 0
+
+    def add(self, ids: Sequence[str]) -> int:
+        """Appends a sequence; returns where it begins."""
+        start = self._n
+        self._parts.append(ids)
+        self._starts.append(start)
+        self._n += len(ids)
+        return start
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(self._n))]
+        if not -self._n <= number < self._n:
+            raise IndexError(number)
+        number %= self._n
+        part = int(np.searchsorted(self._starts, number, "right")) - 1
+        return self._parts[part][number - self._starts[part]]
+
+
+def _rows(documents: Any) -> Sequence[Mapping[str, Any]]:
+    n_rows = n_rows_of(documents)
+    return documents if n_rows is None else rows_at(documents, range(n_rows))

@@ -1,0 +1,172 @@
+"""Merging: what segments and deltas are made one segment, and when.
+
+In: a living set. Out: the same set in fewer segments, without what died.
+
+A delta that is full is made a segment, together with the segments that are not much larger than what is merged so far:
+so a profile is compiled again only where it comes into a segment RATIO times as large, and there are few segments. Many
+that died bring their segment in, too.
+
+    sizes   1,000,000   200,000   40,000   delta 32,768     ->   1,000,000   272,768
+
+What dies while it is compiled is dead in the new segment: its `died` is copied when the new state is swapped in.
+
+Source: log-structured merging (O'Neil et al. 1996), by size.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from threading import Thread
+
+import numpy as np
+
+from profilec.grammar.statements import ProfileStatement
+from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
+from profilec.living.segment import Int64, Segment
+
+_log = logging.getLogger("profilec")
+RATIO = 3
+"""How many times as large as what is merged so far a segment is that is left as it is."""
+MOST_SEGMENTS = 8
+DEAD_SHARE = 0.25
+"""The share of a segment's profiles that died, from which on it is merged."""
+MOST_SMALL = 64
+"""Profiles of segments that are merged by whoever changes the set: there is no waiting for them."""
+
+
+def is_due(state: State) -> bool:
+    """Whether something is to be merged."""
+    delta = state.deltas[-1]
+    return (
+        len(delta) >= MOST_IN_DELTA
+        or delta.n_undecided >= MOST_UNDECIDED
+        or len(delta.all) >= 2 * MOST_IN_DELTA
+        or len(state.segments) > MOST_SEGMENTS
+        or any(segment.n_dead > DEAD_SHARE * len(segment.places) for segment in state.segments)
+    )
+
+
+def is_whole(state: State) -> bool:
+    """Whether there is nothing to merge: one segment of which nothing died, or no profiles at all."""
+    whole = len(state.segments) <= 1 and not any(one.n_dead or one.number is None for one in state.segments)
+    return whole and not state.waiting and not any(delta.all for delta in state.deltas)
+
+
+def merge_aside(living: LivingSet) -> None:
+    """Merges what is due in a thread of its own, unless one does already."""
+    if not is_due(living.state) or not living.merging.acquire(blocking=False):
+        return
+
+    def run() -> None:
+        try:
+            with living.keeper.merging() as is_mine:
+                while is_mine and is_due(living.state):
+                    _merge(living, everything=False)
+        except Exception:  # the set goes on as it is, and the next change tries again
+            _log.exception("profiles could not be merged; the set goes on with what it has")
+        finally:
+            living.merging.release()
+
+    Thread(target=run, name="profilec merge", daemon=True).start()
+
+
+def merge(living: LivingSet) -> Segment | None:
+    """Makes everything one segment, and returns it; None where no profile is left."""
+    with living.merging, living.keeper.merging(wait=True):
+        _merge(living, everything=True)
+        segments = living.state.segments
+        return segments[0] if segments else None
+
+
+def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable[[Sequence[Prepared]], None]) -> None:
+    """Inserts so many profiles that they are a segment from the beginning. `expect_fit` raises where an id is taken."""
+    with living.merging, living.keeper.merging(wait=True):
+        compiled = living.compile((one.statement for one in prepared), len(prepared))
+        number = living.keeper.keep_segment(compiled)
+        with living.writing:
+            with living.keeper.changing(living):
+                expect_fit(prepared)
+                places = np.array(living.places_for(prepared), np.int64)
+                segment = Segment(compiled, places, number=number)
+                living.keeper.keep_merge([*living.state.segments, segment], merged_until=0)
+            living.append(segment)
+
+
+def _merge(living: LivingSet, *, everything: bool) -> None:
+    with living.writing:
+        with living.keeper.changing(living):
+            pass  # what other processes changed until now is merged too
+        if living.state.waiting:
+            living.compile_waiting()
+        before = living.state
+        merged = before.segments if everything else _chosen(before)
+        if everything and is_whole(before):
+            return
+        living.state = before._replace(deltas=(*before.deltas, living.new_delta()))
+    rows = _Rows(merged, before)
+    compiled = living.compile(rows.statements(), len(rows)) if len(rows) else None
+    number = 0 if compiled is None else living.keeper.keep_segment(compiled)
+    with living.writing, living.keeper.changing(living):
+        now = living.state
+        segments = [segment for segment in now.segments if segment not in merged]
+        if compiled is not None:
+            segments.append(Segment(compiled, rows.places, rows.died(), number))
+        segments.sort(key=len, reverse=True)
+        living.keeper.keep_merge(segments, before.moment)
+        deltas = tuple([delta for delta in now.deltas if delta not in before.deltas])
+        living.state = now._replace(segments=tuple(segments), deltas=deltas)
+        living.retire(before.deltas)
+
+
+def _chosen(state: State) -> tuple[Segment, ...]:
+    """The segments that are merged with the deltas."""
+    n = sum(map(len, state.deltas))
+    chosen = [
+        segment
+        for segment in state.segments
+        if segment.number is None or segment.n_dead > DEAD_SHARE * len(segment.places)
+    ]
+    n += sum(map(len, chosen))
+    for segment in sorted(state.segments, key=len):
+        if segment not in chosen and (len(segment) <= RATIO * n or len(state.segments) - len(chosen) > MOST_SEGMENTS):
+            chosen.append(segment)
+            n += len(segment)
+    return tuple(chosen)
+
+
+class _Rows:
+    """The profiles of some segments and all deltas that are seen in a state, by place.
+
+    PERF: as arrays, which numpy sorts while others run.
+    """
+
+    def __init__(self, segments: tuple[Segment, ...], state: State) -> None:
+        self._segments = segments
+        self._ordinals = [segment.alive(state.moment) for segment in segments]
+        self._records = [one for delta in state.deltas for one in delta.all if one.is_seen(state.moment)]
+        of_records = np.array([record.place for record in self._records], np.int64)
+        of_segments = [one.places[own] for one, own in zip(segments, self._ordinals, strict=True)]
+        places = np.concatenate([*of_segments, of_records])
+        self._order = np.argsort(places, kind="stable")
+        self.places = places[self._order]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def statements(self) -> Iterator[ProfileStatement]:
+        """By place."""
+        starts = np.cumsum([0, *map(len, self._ordinals)])
+        part_of = (np.searchsorted(starts, self._order, "right") - 1).tolist()
+        for part, number in zip(part_of, (self._order - starts[part_of]).tolist(), strict=True):
+            if part == len(self._segments):
+                yield self._records[number].statement
+            else:
+                yield self._segments[part].compiled.statement(int(self._ordinals[part][number]))
+
+    def died(self) -> Int64:
+        """When each died, by now."""
+        of_records = np.array([record.died for record in self._records], np.int64)
+        of_segments = [one.died[own] for one, own in zip(self._segments, self._ordinals, strict=True)]
+        died: Int64 = np.concatenate([*of_segments, of_records])[self._order]
+        return died

@@ -1,0 +1,102 @@
+"""Profiles that are going to be inserted: read, checked and normalized before anything changes.
+
+In: whatever `compile` takes. Out: `Prepared` profiles, with which nothing can be wrong any more, and warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from profilec.compilation import parsed_again
+from profilec.grammar import ir
+from profilec.grammar.diagnostics import Diagnostic, ProfileError
+from profilec.grammar.statements import ProfileStatement
+from profilec.living.conjunctions import has_joins
+from profilec.living.living_set import Prepared
+from profilec.planner.normalize import normalize
+from profilec.planner.options import Options
+from profilec.planner.sources import Source
+from profilec.values.types import Schema
+
+
+def prepare(source: Any, schema: Schema | None, options: Options) -> tuple[list[Prepared], tuple[Diagnostic, ...]]:
+    """The profiles of a source, in order.
+
+    Raises:
+        ProfileError: one has an error, or an id comes twice.
+        ValueError: the source declares what the schema of the set does not.
+        TypeError: nothing that profiles can be read from.
+    """
+    diagnostics: list[Diagnostic] = []
+    opened = Source(source, diagnostics.append)
+    declared = opened.schema(schema)
+    if declared != schema:
+        raise ValueError("a set keeps the SCHEMA with which it was compiled; these profiles declare another one")
+    prepared: list[Prepared] = []
+    ids: set[str] = set()
+    for statement in opened.statements(schema, options.limits):
+        if statement.id in ids:
+            diagnostics.append(id_taken(statement))
+        ids.add(statement.id)
+        normal_form = normalize(statement.condition, rules=options.rules)
+        n_leaves, ranges_over_documents = _counted(normal_form)
+        if n_leaves > options.limits.max_terms:
+            message = f"its normal form has more than {options.limits.max_terms:,} terms"
+            hint = "raise the option max_terms, or say it without IS UNKNOWN"
+            diagnostics.append(_error("PC302", message, statement, hint))
+        prepared.append(Prepared(statement, normal_form, ranges_over_documents))
+    if any(found.severity == "error" for found in diagnostics):
+        raise ProfileError(opened.in_order(diagnostics))
+    return prepared, tuple(diagnostics)
+
+
+def prepared_again(
+    statements: Iterable[ProfileStatement], schema: Schema | None, options: Options
+) -> Iterator[Prepared]:
+    """Profiles that were prepared once, and have no condition now."""
+    for statement in statements:
+        condition = parsed_again(statement, schema, options.limits)
+        normal_form = normalize(condition, rules=options.rules)
+        yield Prepared(statement._replace(condition=condition), normal_form, has_joins(normal_form))
+
+
+def id_taken(statement: ProfileStatement) -> Diagnostic:
+    """That the id of a profile is taken."""
+    return _error(
+        "PC216", f"the id {statement.id!r} is taken", statement, "ids are unique in a set; `replace` replaces"
+    )
+
+
+def _error(code: str, message: str, statement: ProfileStatement, hint: str) -> Diagnostic:
+    return Diagnostic(
+        code, "error", message, statement.file, statement.line, statement.column, hint=hint, profile=statement.id,
+        source_line=statement.where.partition("\n")[0], source_column=statement.column,
+    )  # fmt: skip
+
+
+_NESTING = frozenset({ir.And, ir.Or, ir.Not, ir.Exists, ir.ForAll})
+
+
+def _counted(normal_form: ir.Condition) -> tuple[int, bool]:
+    """How many leaves a normal form has, and whether it ranges over the earlier documents."""
+    if type(normal_form) is ir.And and _NESTING.isdisjoint(map(type, normal_form.operands)):  # PERF: nearly always
+        return len(normal_form.operands), False
+    return _n_leaves(normal_form), has_joins(normal_form)
+
+
+def _n_leaves(normal_form: ir.Condition) -> int:
+    """The leaves of a normal form, written out: what it shares counts each time."""
+    if not isinstance(normal_form, ir.And | ir.Or):
+        return 1
+    known: dict[ir.Condition, int] = {}
+    pending: list[ir.And | ir.Or] = [normal_form]
+    while pending:
+        node = pending[-1]
+        below = [one for one in node.operands if isinstance(one, ir.And | ir.Or) and one not in known]
+        if below:
+            pending += below
+        else:
+            known[node] = sum(known.get(one, 1) for one in node.operands)
+            pending.pop()
+    return known[normal_form]

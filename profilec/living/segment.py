@@ -1,0 +1,78 @@
+"""A compiled set as one segment of a living one.
+
+In: a compiled set, the places of its profiles, and which of them died. Out: the profiles that a document matches, by
+place, of those seen at a moment.
+
+Invariant: `places` ascend, since the compiled set is in the order of places; `died` changes only from ALIVE to a moment
+to come, so that whoever matches at an earlier moment sees what he saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profilec.compilation import CompiledSegment
+from profilec.living.delta import ALIVE
+from profilec.runtime.store.documents import DocumentStore
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+
+class Segment:
+    """See the module. `places` and `died` are int64, one of each profile."""
+
+    __slots__ = ("compiled", "died", "n_dead", "number", "places")
+
+    def __init__(
+        self, compiled: CompiledSegment, places: Int64, died: Int64 | None = None, number: int | None = 0
+    ) -> None:
+        self.compiled = compiled
+        self.number = number
+        """By which it is kept; None where it is not, but the changes are that it is made of."""
+        self.places = places
+        self.died = np.full(len(places), ALIVE, np.int64) if died is None else died
+        self.n_dead = int(np.count_nonzero(self.died != ALIVE))
+
+    def __len__(self) -> int:
+        """How many profiles are alive."""
+        return len(self.places) - self.n_dead
+
+    def find(self, id: str) -> int | None:
+        """The ordinal of an id that is alive."""
+        ordinal = self.compiled.find(id)
+        return ordinal if ordinal is not None and self.died[ordinal] == ALIVE else None
+
+    def kill(self, ordinal: int, moment: int) -> None:
+        """The profile is not seen from this moment on."""
+        self.died[ordinal] = moment
+        self.n_dead += 1
+
+    def revive(self, ordinal: int) -> None:
+        """It did not die, after all: nobody has seen that it did."""
+        if self.died[ordinal] != ALIVE:
+            self.died[ordinal] = ALIVE
+            self.n_dead = int(np.count_nonzero(self.died != ALIVE))
+
+    def alive(self, moment: int) -> Int64:
+        """The ordinals seen at a moment."""
+        if not self.n_dead:
+            return np.arange(len(self.places))
+        return np.flatnonzero(self.died > moment)
+
+    def match(self, document: Mapping[str, Any], store: DocumentStore, moment: int) -> Int32:
+        """The ordinals that a document matches."""
+        found = self.compiled.executor.match(document, store)
+        return found[self.died[found] > moment] if self.n_dead and len(found) else found
+
+    def match_batch(self, documents: Any, store: DocumentStore, threads: int, moment: int) -> tuple[Int64, Int32]:
+        """The same of many documents, as CSR."""
+        offsets, found = self.compiled.executor.match_batch(documents, store, threads=threads)
+        if not self.n_dead:
+            return offsets, found
+        kept = self.died[found] > moment
+        return np.concatenate(([0], np.cumsum(kept)))[offsets].astype(np.int64), found[kept]

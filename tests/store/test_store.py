@@ -1,0 +1,124 @@
+"""Stores: what one process or another changes is there, in all of them and after the next start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import profilec
+
+
+def test_what_is_changed_is_there_again(tmp_path: Path) -> None:
+    with profilec.open(tmp_path / "store", schema="SCHEMA (x NUMBER, d DATE)") as profiles:
+        profiles.insert_many('-- why\nPROFILE a WITH (n = 5) WHERE x = 1 ACCEPTS {"x": 1}; PROFILE b WHERE x = 1;')
+        profiles.replace("a", "x = 2")
+        profiles.insert("c", "EXISTS e (e.x = x)")
+        profiles.delete("b")
+        profiles.insert("b", "x = 2")
+        profiles.documents.add({"x": 2, "d": date(2020, 1, 1), "y": Decimal("1.50")})
+        answer = profiles.match({"x": 2})
+    for merged in (False, True):
+        with profilec.open(tmp_path / "store") as again:
+            assert list(again.ids) == ["a", "c", "b"]
+            assert again.match({"x": 2}) == answer == ["a", "c", "b"]
+            (document,) = again.documents
+            assert (document["x"], document["y"]) == (2, Decimal("1.50"))
+            assert again.match({"x": 2, "d": date(2020, 1, 1)}) == answer
+            assert again.schema is not None
+            if not merged:
+                again.compact()
+
+
+def test_two_handles_see_each_other(tmp_path: Path) -> None:
+    one, other = profilec.open(tmp_path / "store"), profilec.open(tmp_path / "store")
+    one.insert("a", "x = 1")
+    assert list(other.ids) == ["a"]
+    assert len(other) == 1
+    assert "a" in other
+    other.replace("a", "x = 2")
+    assert one["a"].where == "x = 2"
+    assert one.match({"x": 2}) == ["a"]
+    other.compact()
+    other.insert("b", "x = 2")
+    assert one.match_batch([{"x": 2}])[0] == ["a", "b"]
+    other.documents.retain(max_documents=1)
+    one.documents.extend([{"x": 1}, {"x": 2}])
+    assert list(other.documents) == [{"x": 2}]
+    with pytest.raises(profilec.ProfileError, match="taken"):
+        one.insert("b", "x = 1")
+    one.close()
+    one.close()
+    assert other.match({"x": 2}) == ["a", "b"]
+    other.close()
+
+
+def test_many_profiles_are_a_segment_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profilec.profileset.LARGE", 10)
+    with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
+        profiles.insert("a", "x = 1")
+        profiles.insert_many({f"b{number}": f"x = {number % 3}" for number in range(12)})
+        other.delete("b4")
+        with pytest.raises(profilec.ProfileError, match="the id 'b3' is taken"):
+            profiles.insert_many({f"b{number}": "x = 1" for number in range(3, 30)})
+        other.insert("c", "x = 1")
+        wanted = ["a", "b1", "b7", "b10", "c"]
+        assert profiles.match({"x": 1}) == other.match({"x": 1}) == wanted
+    with profilec.open(tmp_path / "store") as again:
+        assert again.match({"x": 1}) == wanted
+        again.compact()
+        assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
+        assert again.match({"x": 1}) == wanted
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(profilec.StoreError, match=r"is no store, and not empty: it holds 'notes\.txt'"):
+        profilec.open(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    with pytest.raises(profilec.StoreError, match=r"notes\.txt"):
+        profilec.open(tmp_path / "notes.txt")
+    with pytest.raises(ValueError, match="sync takes 'commit', 'batch', 'off'"):
+        profilec.open(tmp_path / "store", sync="always")
+    profilec.open(tmp_path / "store", schema={"x": "NUMBER"}).close()
+    with pytest.raises(ValueError, match="another schema"):
+        profilec.open(tmp_path / "store", schema={"x": "STRING"})
+    with profilec.open(tmp_path / "store"), pytest.raises(ValueError, match="sync='commit'"):
+        profilec.open(tmp_path / "store", sync="off")
+
+
+def test_a_store_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    with profilec.open(tmp_path / "store") as profiles:
+        for number in range(50):
+            profiles.insert(f"p{number}", f"x = {number}")
+    data = tmp_path / "store" / "data.mdb"
+    for size in (100, 5_000, data.stat().st_size // 2):
+        copy = tmp_path / f"cut{size}"
+        shutil.copytree(tmp_path / "store", copy)
+        os.truncate(copy / "data.mdb", size)
+        with pytest.raises(profilec.StoreError, match=r"damaged.*profilec store salvage"):
+            profilec.open(copy)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_process_opens_the_store_again(tmp_path: Path) -> None:
+    profiles = profilec.open(tmp_path / "store")
+    profiles.insert("a", "x = 1")
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            profiles.insert("b", "x = 1")
+        except profilec.StoreError as error:
+            status = 0 if "forked" in str(error) else 2
+            with profilec.open(tmp_path / "store") as own:
+                own.insert("c", "x = 1")
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert profiles.match({"x": 1}) == ["a", "c"]
+    profiles.close()
