@@ -159,15 +159,21 @@ class Store(Keeper):
     @contextmanager
     def changing(self, living: LivingSet) -> Iterator[None]:
         """See `Keeper`."""
-        with self.environment.writing() as transaction:
-            self._read_changes(living, transaction)
-            self._transaction = transaction
-            before = transaction.id()
-            try:
-                yield
-            finally:
-                self._transaction = None
-        self._seen = before
+        kept: tuple[int, int] | None = None
+        try:
+            with self.environment.writing() as transaction:
+                self._read_changes(living, transaction)
+                kept = self._moment, self._merges
+                self._transaction, seen = transaction, transaction.id()
+                try:
+                    yield
+                finally:
+                    self._transaction = None
+        except BaseException:
+            if (self._moment, self._merges) != kept:  # what was to be kept is not
+                self.lost_track()
+            raise
+        self._seen = seen
         if self._has_merged:
             self._has_merged = False
             self._remove_files()

@@ -66,3 +66,30 @@ def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
         profiles.compact()
         assert profiles.match({"a": 3, "b": "x1"})[-1] == "last"
     assert list(held(path)[0]) == [*wanted, "last"]
+
+
+def test_the_same_handle_goes_on_once_there_is_room(small_disk: Path) -> None:
+    ballast, path = small_disk / "ballast", small_disk / "store"
+    wanted: dict[str, str] = {}
+    with profilec.open(path) as profiles, profilec.open(path) as other:
+        profiles.insert("first", "a = 3")
+        ballast.write_bytes(bytes(7_500_000))
+
+        def insert() -> None:
+            for number in range(10_000):
+                more = {f"p{number}-{place}": f"a = {place} AND b != 'x{number}'" for place in range(50)}
+                profiles.insert_many(more)
+                wanted.update(more)
+
+        with pytest.raises(profilec.StoreError, match="the disk is full"):
+            insert()
+        ballast.unlink()
+        other.insert("other", "a = 3")
+        other.documents.add({"a": 3})
+        matched = ["first", *(id for id in wanted if id.endswith("-3")), "other"]
+        assert profiles.match({"a": 3, "b": ""}) == matched
+        profiles.insert("last", "a = 3")
+        assert other.match({"a": 3, "b": ""}) == profiles.match({"a": 3, "b": ""}) == [*matched, "last"]
+        assert list(profiles.documents) == [{"a": 3}]
+        profiles.compact()
+    assert list(held(path)[0]) == ["first", *wanted, "other", "last"]
