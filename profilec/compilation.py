@@ -67,14 +67,14 @@ class Compilation:
         ordinal = len(self.ids)
         first = self.ids.setdefault(statement.id, ordinal)
         if first != ordinal:
-            self._report(statement, "PC216", f"the id {statement.id!r} is taken", self._taken_by(first))
+            self.diagnostics.append(id_taken(statement, self._taken_by(first)))
             return
         try:
             form = statement.condition
             self.builder.add(form if is_normal else normalize(form, rules=self.options.rules))
         except TooComplexError as error:
             del self.ids[statement.id]
-            self._report(statement, "PC302", str(error), "raise the option max_terms, or say it without IS UNKNOWN")
+            self.diagnostics.append(too_complex(statement, str(error)))
             return
         self.wheres.append(statement.where)
         self.places.add(statement.file, statement.line, statement.column)
@@ -112,21 +112,23 @@ class Compilation:
         where = f"at {file}:{line}" if file is not None else f"number {ordinal + 1} of the set, in line {line}"
         return f"the first profile of that id is {where}; ids are unique in a set"
 
-    def _report(self, statement: ProfileStatement, code: str, message: str, hint: str) -> None:
-        self.diagnostics.append(
-            Diagnostic(
-                code,
-                "error",
-                message,
-                statement.file,
-                statement.line,
-                statement.column,
-                hint=hint,
-                profile=statement.id,
-                source_line=statement.where.partition("\n")[0],
-                source_column=statement.column,
-            )
-        )
+
+def error_of(statement: ProfileStatement, code: str, message: str, hint: str) -> Diagnostic:
+    """An error that a profile has as a whole."""
+    return Diagnostic(
+        code, "error", message, statement.file, statement.line, statement.column, hint=hint, profile=statement.id,
+        source_line=statement.where.partition("\n")[0], source_column=statement.column,
+    )  # fmt: skip
+
+
+def id_taken(statement: ProfileStatement, hint: str) -> Diagnostic:
+    """That another profile has its id."""
+    return error_of(statement, "PC216", f"the id {statement.id!r} is taken", hint)
+
+
+def too_complex(statement: ProfileStatement, message: str) -> Diagnostic:
+    """That its normal form has too many terms."""
+    return error_of(statement, "PC302", message, "raise the option max_terms, or say it without IS UNKNOWN")
 
 
 FEW_ENTRIES = 200

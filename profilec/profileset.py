@@ -23,18 +23,12 @@ from profilec.compilation import (
     Compilation,
     CompiledSegment,
     collector_paused,
-    compile_segment,
     executor_of,
     with_tree_of,
 )
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.limits import Limits
 from profilec.grammar.statements import Example, ProfileStatement
-from profilec.living.aside import LARGE, compile_aside
-from profilec.living.living_set import Keeper, LivingSet, Prepared
-from profilec.living.merging import append, is_whole, merge, merge_aside
-from profilec.living.prepare import id_taken, prepare
-from profilec.living.segment import Segment
 from profilec.observed import Observed
 from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
@@ -50,7 +44,7 @@ from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
 from profilec.profile_table import Place
 from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
-from profilec.runtime.columns import columns_of, n_rows_of, rows_at
+from profilec.runtime.columns import columns_of, n_rows_of, rows_at, rows_of
 from profilec.runtime.execute import Executor
 from profilec.runtime.image import Int32
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
@@ -60,7 +54,8 @@ from profilec.values.locks import new_lock
 from profilec.values.types import Schema
 from profilec.why import Explanation, explain_truth
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what a set needs that changes is loaded with its first change
+    from profilec.living.living_set import Keeper, LivingSet, Prepared
     from profilec.runtime.analyze import Seen
     from profilec.store.store import Store
 
@@ -246,8 +241,11 @@ class ProfileSet:
     def _look_at_the_plan(self) -> None:
         """Plans again, in a thread of its own, where that pays."""
         limit, observed = self._parts.options.replan, self._observed
-        if self._living is not None and not is_whole(self._living.state):
-            return  # what was inserted is planned when it is merged
+        if self._living is not None:
+            from profilec.living.merging import is_whole
+
+            if not is_whole(self._living.state):
+                return  # what was inserted is planned when it is merged
         if limit is None or observed is None or not self._replanning.acquire(blocking=False):
             return
 
@@ -369,6 +367,8 @@ class ProfileSet:
 
     def delete_many(self, ids: Iterable[str]) -> None:
         """Takes profiles out, all at once or, where an id is not there or comes twice, none. Raises KeyError."""
+        from profilec.living.merging import merge_aside
+
         living, ids = self._changing(), list(ids)
         with living.writing:
             with living.keeper.changing(living):
@@ -388,6 +388,8 @@ class ProfileSet:
         living = self._living
         if living is None:
             return
+        from profilec.living.merging import merge
+
         with self._beginning:
             segment = merge(living)
             parts = self._compile([]).parts if segment is None else segment.compiled.parts
@@ -409,6 +411,10 @@ class ProfileSet:
 
     def _change(self, source: Any, *, of_known: bool | None) -> tuple[Diagnostic, ...]:
         """Takes profiles whose ids are there, or are not; with None, either."""
+        from profilec.living.aside import LARGE
+        from profilec.living.merging import append, merge_aside
+        from profilec.living.prepare import prepare
+
         living = self._changing()
         with collector_paused():
             prepared, diagnostics = prepare(source, self.schema, self._parts.options)
@@ -429,12 +435,16 @@ class ProfileSet:
 
     def _expect_fit(self, living: LivingSet, prepared: Sequence[Prepared], *, of_known: bool | None) -> None:
         """Raises where an id is taken, or of those to be replaced is not there."""
+        from profilec.living.prepare import id_in_use
+
         for one in prepared:
             id = one.statement.id
             if of_known is not None and living.contains(id) != of_known:
-                raise self._unknown(id) if of_known else ProfileError([id_taken(one.statement)])
+                raise self._unknown(id) if of_known else ProfileError([id_in_use(one.statement)])
 
     def _keep_in(self, store: Store) -> None:
+        from profilec.living.living_set import LivingSet
+
         self.documents = store.documents
         living = LivingSet((), self._compile, self.documents, self.schema, store.options.limits, store)
         store.catch_up(living)
@@ -457,6 +467,9 @@ class ProfileSet:
     def _changing(self) -> LivingSet:
         """The living set, which begins with its first change."""
         if self._living is None:
+            from profilec.living.living_set import LivingSet
+            from profilec.living.segment import Segment
+
             parts = self._whole()
             with self._beginning:
                 if self._living is None:
@@ -468,8 +481,9 @@ class ProfileSet:
         return self._living
 
     def _compile(self, statements: Iterable[ProfileStatement], n: int = 0) -> CompiledSegment:
-        how = compile_segment if n < LARGE else compile_aside
-        return how(statements, self.schema, self._parts.options, self._units)
+        from profilec.living.aside import compile_of
+
+        return compile_of(statements, n, self.schema, self._parts.options, self._units)
 
     def _now(self) -> LivingSet | None:
         """The living set, with what other processes changed by now; None of a set that never changed."""
@@ -639,9 +653,7 @@ class ProfileSet:
         from profilec.runtime.analyze import analyze
 
         expect_documents(documents)
-        n_rows = n_rows_of(documents)
-        rows = list(documents) if n_rows is None else rows_at(documents, range(n_rows))
-        return analyze(self._executor(FEW_DOCUMENTS + 1), rows, self.documents)
+        return analyze(self._executor(FEW_DOCUMENTS + 1), list(rows_of(documents)), self.documents)
 
     def examples(self, id: str) -> Sequence[Example]:
         """The ACCEPTS and REJECTS examples of a profile, in the order written. Raises KeyError."""
@@ -679,8 +691,7 @@ def open(
     Args:
         path: the folder, which is made where it is not there.
         sync: "commit": a change is on disk when the call returns. "batch": it is written through now and then, so that
-        a
-            power cut may take the last changes and, where the file system orders writes as it likes, the store; a
+            a power cut may take the last changes and, where the file system orders writes as it likes, the store; a
             killed process takes none. "off": the system decides.
         schema, options: as of `compile`, of a store that is made.
 

@@ -33,6 +33,14 @@ _CHUNK = 1_000
 _LENGTH = 8
 
 
+def compile_of(
+    statements: Iterable[ProfileStatement], n: int, schema: Schema | None, options: Options, units: Units
+) -> CompiledSegment:
+    """A segment of so many profiles, compiled here or aside."""
+    how = compile_segment if n < LARGE else compile_aside
+    return how(statements, schema, options, units)
+
+
 def compile_aside(
     statements: Iterable[ProfileStatement], schema: Schema | None, options: Options, units: Units
 ) -> CompiledSegment:
@@ -45,7 +53,7 @@ def compile_aside(
     with tempfile.TemporaryDirectory(prefix="profilec-merge-") as name:
         given, image = Path(name) / "profiles", Path(name) / "image"
         with given.open("wb") as file:
-            head = dumps((None if schema is None else dumps(schema), options_text(options), dict(units)))
+            head = dumps((schema, options_text(options), dict(units)))
             _put(file, head.encode("utf-8", "surrogatepass"))
             rows = (stored_of(0, statement) for statement in statements)
             while chunk := tuple(islice(rows, _CHUNK)):
@@ -80,8 +88,7 @@ def main(given: str, image: str) -> None:
     pieces = _pieces(Path(given))
     schema, options, units = loads(next(pieces).decode("utf-8", "surrogatepass"))
     statements = (statement_of(stored) for piece in pieces for stored in change_of(piece).come)
-    known = None if schema is None else loads(schema)
-    compiled = compile_segment(statements, known, options_of(options), units)
+    compiled = compile_segment(statements, schema, options_of(options), units)
     write(image, set_sections(compiled.parts))
 
 

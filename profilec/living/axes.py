@@ -60,17 +60,33 @@ class KeyedBatch(NamedTuple):
 
 class _Codes:
     """The values of an attribute met so far, by type and value, and what each one's keys are: its own axis and key,
-    those as a constant (axis -1: none), and whether they are exact.
+    those as a constant (axis -1: none), and whether they are exact. Row 0 is that of NULL, arrays and records, for
+    which no predicate of the delta holds.
 
     PERF: a value of many documents is looked up and no more; all else is done by column.
     """
 
-    __slots__ = ("adding", "number", "rows")
+    __slots__ = ("_adding", "_table", "number", "rows")
 
     def __init__(self) -> None:
-        self.number: dict[tuple[type, Any], int] = {}
-        self.rows: list[tuple[int, int, int, int, bool]] = []
-        self.adding = new_lock()
+        self.number: dict[tuple[type, Any], int] = {(type(None), None): 0}
+        self.rows: list[tuple[int, int, int, int, bool]] = [_NO_ROW]
+        self._table = np.zeros((0, len(_NO_ROW)), np.int64)
+        self._adding = new_lock()
+
+    def add(self, name: tuple[type, Any], row: tuple[int, int, int, int, bool]) -> int:
+        """The number of a new value."""
+        with self._adding:
+            self.rows.append(row)
+            number = self.number[name] = len(self.rows) - 1
+        return number
+
+    def table(self) -> NDArray[np.int64]:
+        """The rows as an array."""
+        with self._adding:
+            if len(self._table) < len(self.rows):
+                self._table = np.concatenate((self._table, np.array(self.rows[len(self._table) :], np.int64)))
+            return self._table
 
 
 _NO_ROW = (-1, 0, -1, 0, True)
@@ -89,37 +105,18 @@ class _Attribute:
         self.codes = _Codes()
         """Begun anew when an axis or a constant comes."""
 
-    def row(self, value: Value) -> tuple[int, int, int, int, bool]:
-        """What a value's keys are."""
-        codes = self.codes
-        try:
-            return codes.rows[codes.number[type(value), value]]
-        except KeyError:
-            return codes.rows[self.code(codes, value)]
-        except TypeError:  # an array or a record: no predicate of the delta holds for one
-            return _NO_ROW
-
     def code(self, codes: _Codes, value: Value) -> int:
         """The number of a value, which it is given where it has none."""
         name: tuple[type, Any] = type(value), value
         try:
             known = codes.number.get(name)
-        except TypeError:
-            name = _UNHASHABLE
-            known = codes.number.get(name)
+        except TypeError:  # an array or a record
+            return 0
         if known is not None:
             return known
-        row = _NO_ROW if name is _UNHASHABLE else _row_of(self, value)
-        with codes.adding:
-            codes.rows.append(row)
-            code = len(codes.rows) - 1
-            codes.number[name] = code
-        if code >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on with them
+        if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on
             self.codes = _Codes()
-        return code
-
-
-_UNHASHABLE = (object, None)
+        return codes.add(name, _row_of(self, value))
 
 
 class Axes:
@@ -163,7 +160,8 @@ class Axes:
             value = attribute.read(document)
             if value is None:
                 continue
-            axis, key, same_axis, same, exact = attribute.row(value)
+            codes = attribute.codes
+            axis, key, same_axis, same, exact = codes.rows[attribute.code(codes, value)]
             if axis >= 0:
                 axes.append(axis)
                 keys.append(key)
@@ -183,15 +181,10 @@ class Axes:
             number = codes.number
             values = [read(document) for document in documents]
             try:
-                numbers = [number.get((type(value), value), -1) for value in values]
-            except TypeError:
-                numbers = [-1] * n
-            if -1 in numbers:
-                numbers = [
-                    attribute.code(codes, value) if one < 0 and value is not None else one
-                    for one, value in zip(numbers, values, strict=True)
-                ]
-            rows = np.array([*codes.rows, _NO_ROW], np.int64)[numbers]
+                numbers = [number[type(value), value] for value in values]
+            except (KeyError, TypeError):
+                numbers = [attribute.code(codes, value) for value in values]
+            rows = codes.table()[numbers]
             is_exact &= rows[:, 4] > 0
             for place in (0, 2):
                 there = np.flatnonzero(rows[:, place] >= 0)

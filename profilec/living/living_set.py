@@ -33,7 +33,7 @@ from profilec.grammar.limits import Limits
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.delta import ALIVE, Delta, Record
 from profilec.living.segment import Int32, Int64, Segment
-from profilec.runtime.columns import n_rows_of, rows_at
+from profilec.runtime.columns import rows_of
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.locks import new_lock
@@ -224,12 +224,12 @@ class LivingSet:
             self._n_reading += 1
             state = self.state
         try:
-            yield state if not state.waiting else self._without_waiting(state)
+            yield self._without_waiting() if state.waiting else state
         finally:
             with self._reading:
                 self._n_reading -= 1
 
-    def _without_waiting(self, state: State) -> State:
+    def _without_waiting(self) -> State:
         """Compiles what waits, for this reader and all to come."""
         with self.writing:
             if self.state.waiting:
@@ -283,7 +283,7 @@ class LivingSet:
                 places.append(segment.places[found])
                 numbers.append(ids.add(segment.compiled.ids) + found.astype(np.int64))
             of_deltas = [delta for delta in state.deltas if delta.all]
-            rows = _rows(documents) if of_deltas else ()
+            rows = rows_of(documents) if of_deltas else ()
             for delta in of_deltas:
                 records: list[Record] = []
                 of: list[int] = []
@@ -388,8 +388,3 @@ class _Ids(Sequence[str]):
         number %= self._n
         part = int(np.searchsorted(self._starts, number, "right")) - 1
         return self._parts[part][number - self._starts[part]]
-
-
-def _rows(documents: Any) -> Sequence[Mapping[str, Any]]:
-    n_rows = n_rows_of(documents)
-    return documents if n_rows is None else rows_at(documents, range(n_rows))

@@ -31,8 +31,6 @@ RATIO = 3
 MOST_SEGMENTS = 8
 DEAD_SHARE = 0.25
 """The share of a segment's profiles that died, from which on it is merged."""
-MOST_SMALL = 64
-"""Profiles of segments that are merged by whoever changes the set: there is no waiting for them."""
 
 
 def is_due(state: State) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from profilec.compilation import parsed_again
+from profilec.compilation import id_taken, parsed_again, too_complex
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import ProfileStatement
@@ -37,14 +37,13 @@ def prepare(source: Any, schema: Schema | None, options: Options) -> tuple[list[
     ids: set[str] = set()
     for statement in opened.statements(schema, options.limits):
         if statement.id in ids:
-            diagnostics.append(id_taken(statement))
+            diagnostics.append(id_in_use(statement))
         ids.add(statement.id)
         normal_form = normalize(statement.condition, rules=options.rules)
         n_leaves, ranges_over_documents = _counted(normal_form)
         if n_leaves > options.limits.max_terms:
             message = f"its normal form has more than {options.limits.max_terms:,} terms"
-            hint = "raise the option max_terms, or say it without IS UNKNOWN"
-            diagnostics.append(_error("PC302", message, statement, hint))
+            diagnostics.append(too_complex(statement, message))
         prepared.append(Prepared(statement, normal_form, ranges_over_documents))
     if any(found.severity == "error" for found in diagnostics):
         raise ProfileError(opened.in_order(diagnostics))
@@ -61,18 +60,9 @@ def prepared_again(
         yield Prepared(statement._replace(condition=condition), normal_form, has_joins(normal_form))
 
 
-def id_taken(statement: ProfileStatement) -> Diagnostic:
-    """That the id of a profile is taken."""
-    return _error(
-        "PC216", f"the id {statement.id!r} is taken", statement, "ids are unique in a set; `replace` replaces"
-    )
-
-
-def _error(code: str, message: str, statement: ProfileStatement, hint: str) -> Diagnostic:
-    return Diagnostic(
-        code, "error", message, statement.file, statement.line, statement.column, hint=hint, profile=statement.id,
-        source_line=statement.where.partition("\n")[0], source_column=statement.column,
-    )  # fmt: skip
+def id_in_use(statement: ProfileStatement) -> Diagnostic:
+    """That its id is taken, by another of the same change or of the set."""
+    return id_taken(statement, "ids are unique in a set; `replace` replaces")
 
 
 _NESTING = frozenset({ir.And, ir.Or, ir.Not, ir.Exists, ir.ForAll})

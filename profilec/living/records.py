@@ -17,6 +17,7 @@ from profilec.profile_table import examples_of, examples_text
 from profilec.runtime.imagefile.tokens import NotKeptError, dumps, loads
 
 _CHECKSUM = 4
+_KEY = 8
 
 
 class Stored(NamedTuple):
@@ -38,6 +39,16 @@ class Change(NamedTuple):
 
     gone: tuple[str, ...]
     come: tuple[Stored, ...]
+
+
+def key_of(number: int) -> bytes:
+    """The key of a record: keys are in the order of numbers."""
+    return number.to_bytes(_KEY, "big")
+
+
+def number_of(key: Any) -> int:
+    """The number that a key is of."""
+    return int.from_bytes(key, "big")
 
 
 def sealed(payload: bytes) -> bytes:

@@ -108,6 +108,12 @@ def rows_at(table: Any, numbers: Sequence[int]) -> list[dict[str, Any]]:
     return frame.rows(frame.columns)
 
 
+def rows_of(documents: Any) -> Sequence[Any]:
+    """Documents one by one: a table's rows, or what is one by one already."""
+    n_rows = n_rows_of(documents)
+    return documents if n_rows is None else rows_at(documents, range(n_rows))
+
+
 def columns_of(table: Any, names: Container[str]) -> Any:
     """A table that `n_rows_of` knows with these of its columns only."""
     is_arrow = hasattr(table, "schema")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from profilec.living.records import Change, change_of
+from profilec.living.records import Change, change_of, number_of
 from profilec.profile_table import ProfileTable
 from profilec.runtime.imagefile.container import ImageError, ImageFile
 from profilec.saved_set import read_set
@@ -63,11 +63,11 @@ def contents_of(path: Path, pages: Pages) -> Contents:
     facts = facts_of(path, dict(pages.records(b"meta")).get(b"facts"))
     segments = {}
     for key, value in pages.records(b"segments"):
-        number = int.from_bytes(key, "big")
+        number = number_of(key)
         segments[number] = arrays_of(path, number, value)
     changes = {}
     for key, value in pages.records(b"log"):
-        moment = int.from_bytes(key, "big")
+        moment = number_of(key)
         try:
             changes[moment] = change_of(value)
         except ValueError as error:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from profilec.living.records import sealed, unsealed
+from profilec.living.records import key_of, number_of, sealed, unsealed
 from profilec.runtime.imagefile.tokens import dumps, loads
 from profilec.runtime.program import Document
 from profilec.runtime.store.copies import chunk_of, copied
@@ -101,7 +101,7 @@ class StoredDocuments(DocumentStore):
             self._follow(transaction)
 
     def _see(self) -> None:
-        """The same, unless this thread is at it, or there is nothing to do."""
+        """The same, unless somebody here is at it, or there is nothing to do."""
         if self._following.locked():
             return
         if self._environment.last_commit() != self._seen:
@@ -111,9 +111,9 @@ class StoredDocuments(DocumentStore):
 
     def _follow(self, transaction: Any) -> None:
         cursor = transaction.cursor(db=self._environment.documents)
-        there = cursor.set_range(_key(self._last + 1))
+        there = cursor.set_range(key_of(self._last + 1))
         while there:
-            number = int.from_bytes(cursor.key(), "big")
+            number = number_of(cursor.key())
             action, argument = read_record(self._environment, number, cursor.value())
             self._do(action, argument)
             self._last = number
@@ -148,7 +148,7 @@ class StoredDocuments(DocumentStore):
                     self._last += 1
                     self._n_logged += len(argument) if action == "add" else 0
                     data = sealed(dumps((action, argument)).encode("utf-8", "surrogatepass"))
-                    transaction.put(_key(self._last), data, db=self._environment.documents)
+                    transaction.put(key_of(self._last), data, db=self._environment.documents)
 
                 yield keep
                 if self._n_logged > 2 * len(self) + _FEW:
@@ -183,7 +183,3 @@ def read_record(environment: Environment, number: int, data: Any) -> tuple[str, 
         message = f"{environment.path} is damaged: record {number} of the documents: {error}; {RESCUE}"
         raise StoreError(message) from None
     return action, argument
-
-
-def _key(number: int) -> bytes:
-    return number.to_bytes(8, "big")

@@ -219,19 +219,13 @@ def told(path: Path, but: type[Exception] = StoreError) -> Iterator[None]:
         raise StoreError(f"{path} is damaged ({error}); {RESCUE}") from None
     except lmdb.MapFullError:
         raise StoreError(f"{path} is full: it has {_MAP_SIZE >> 30} GiB; `profilec store compact` frees some") from None
-    except (lmdb.DiskError, OSError) as error:
+    except (lmdb.Error, OSError) as error:
         if getattr(error, "errno", None) == errno.ENOSPC or "No space" in str(error):
             raise StoreError(
                 f"{path}: the disk is full; nothing of this change was kept: make room, and try again"
             ) from None
         if isinstance(error, PermissionError):
             raise StoreError(f"{path}: {error.strerror or error}; a store is opened for writing") from None
-        raise StoreError(f"{path}: {error}") from None
-    except lmdb.Error as error:
-        if "No space" in str(error):
-            raise StoreError(
-                f"{path}: the disk is full; nothing of this change was kept: make room, and try again"
-            ) from None
         raise StoreError(f"{path}: {error}") from None
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from profilec.living.records import Change, change_of, unsealed
+from profilec.living.records import Change, change_of, number_of, unsealed
 from profilec.store.store import arrays_of
 
 _PAGE = 4_096
@@ -48,7 +48,7 @@ def left_in(path: Path) -> Left:
         if key == b"facts":
             facts += _facts(value)
         elif len(key) == 8:
-            number = int.from_bytes(key, "big")
+            number = number_of(key)
             try:
                 payload = unsealed(value)
             except ValueError:

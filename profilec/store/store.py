@@ -18,7 +18,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,17 @@ from profilec.compilation import CompiledSegment
 from profilec.living.delta import ALIVE
 from profilec.living.living_set import Keeper, LivingSet, Prepared
 from profilec.living.prepare import prepared_again
-from profilec.living.records import Change, bytes_of, change_of, sealed, statement_of, stored_of, unsealed
+from profilec.living.records import (
+    Change,
+    bytes_of,
+    change_of,
+    key_of,
+    number_of,
+    sealed,
+    statement_of,
+    stored_of,
+    unsealed,
+)
 from profilec.living.segment import Segment
 from profilec.planner.options import Options
 from profilec.runtime.imagefile.container import ImageError, ImageFile, write
@@ -68,7 +78,8 @@ class Store(Keeper):
         self._merges = int(facts["merges"])
         self._seen = 0
         self._transaction: Any = None
-        self._known: dict[int, Segment] = {}
+        self._known: dict[int, CompiledSegment] = {}
+        """The segments of the last commit seen, by number."""
 
     # What others changed
 
@@ -98,9 +109,9 @@ class Store(Keeper):
         if facts["moment"] == self._moment:
             return
         cursor = transaction.cursor(db=self.environment.log)
-        there = cursor.set_range(_key(self._moment + 1))
+        there = cursor.set_range(key_of(self._moment + 1))
         while there:
-            moment = int.from_bytes(cursor.key(), "big")
+            moment = number_of(cursor.key())
             self._apply(living, moment, self._change(moment, cursor.value()))
             self._moment = moment
             there = cursor.next()
@@ -127,18 +138,16 @@ class Store(Keeper):
     def _segments(self, transaction: Any) -> list[Segment]:
         found = []
         for key, value in transaction.cursor(db=self.environment.segments):
-            number = int.from_bytes(key, "big")
+            number = number_of(key)
             places, dead = arrays_of(self.path, number, value)
             known = self._known.get(number)
-            compiled = self._compiled(number) if known is None else known.compiled
+            compiled = self._compiled(number) if known is None else known
             if len(compiled.ids) != len(places):
                 raise StoreError(f"{self.path} is damaged: segment {number} is not the one of its places; {RESCUE}")
-            segment = Segment(compiled, places, number=number)
-            segment.died[dead] = 0
-            segment.n_dead = len(dead)
-            self._known[number] = segment
-            found.append(segment)
-        self._known = {segment.number: segment for segment in found if segment.number is not None}
+            died = np.full(len(places), ALIVE, np.int64)
+            died[dead] = 0
+            found.append(Segment(compiled, places, died, number))
+        self._know(found)
         return sorted(found, key=len, reverse=True)
 
     def _compiled(self, number: int) -> CompiledSegment:
@@ -184,7 +193,7 @@ class Store(Keeper):
         stored = tuple([stored_of(place, one.statement) for place, one in come])
         facts = self._facts(transaction)
         place = max([facts["place"], *(place + 1 for place, _ in come)])
-        transaction.put(_key(moment), bytes_of(Change(tuple(gone), stored)), db=self.environment.log)
+        transaction.put(key_of(moment), bytes_of(Change(tuple(gone), stored)), db=self.environment.log)
         self._put_facts({**facts, "moment": moment, "place": place})
         self._moment = moment
 
@@ -217,23 +226,27 @@ class Store(Keeper):
         kept = {segment.number: segment for segment in segments if segment.number is not None}
         transaction.drop(environment.segments, delete=False)
         for number, segment in kept.items():
-            transaction.put(_key(number), bytes_of_arrays(segment), db=environment.segments)
+            transaction.put(key_of(number), bytes_of_arrays(segment), db=environment.segments)
         cursor = transaction.cursor(db=environment.log)
         there = cursor.first()
-        while there and int.from_bytes(cursor.key(), "big") <= merged_until:
+        while there and number_of(cursor.key()) <= merged_until:
             there = cursor.delete()
         facts = self._facts(transaction)
         self._merges = facts["merges"] + 1
         place = max([facts["place"], *(int(segment.places[-1]) + 1 for segment in kept.values())])
         merged = max(facts["merged"], merged_until)
         self._put_facts({**facts, "merges": self._merges, "merged": merged, "place": place})
-        self._known, self._has_merged = dict(kept), True
+        self._know(kept.values())
+        self._has_merged = True
+
+    def _know(self, segments: Iterable[Segment]) -> None:
+        self._known = {segment.number: segment.compiled for segment in segments if segment.number is not None}
 
     def _remove_files(self) -> None:
         """Files that the last commit does not name, and that no other process is about to have named: there is one that
         merges. Whoever has mapped one goes on with it; who opens the commit before begins again."""
         with self.environment.reading() as committed:
-            named = {int.from_bytes(key, "big") for key, _ in committed.cursor(db=self.environment.segments)}
+            named = {number_of(key) for key, _ in committed.cursor(db=self.environment.segments)}
         for file in (self.path / "segments").iterdir():
             if not file.stem.isdigit() or int(file.stem) not in named:
                 with suppress(OSError):
@@ -330,10 +343,6 @@ def arrays_of(path: Path, number: int, data: Any) -> tuple[Any, Any]:
         raise StoreError(f"{path} is damaged: the places of segment {number}: {error}; {RESCUE}") from None
     n = int.from_bytes(payload[:8], "little")
     return np.frombuffer(payload, np.int64, n, 8), np.frombuffer(payload, np.int32, -1, 8 + 8 * n)
-
-
-def _key(number: int) -> bytes:
-    return number.to_bytes(8, "big")
 
 
 def _migrated(path: Path, facts: dict[str, Any], transaction: Any, environment: Environment) -> dict[str, Any]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import profilec
 from profilec.living import delta, living_set, merging
+from tests.test_interrupts import TimeOutError, interrupted_after, needs_timer
 
 CONDITIONS = (
     "a = 1", "a = 10", "a > 3 AND b = 'x'", "a != 2", "b IN ('x', 'long string of x')", "b NOT IN ('x')",
@@ -272,27 +271,7 @@ def _nothing_goes_on() -> Iterator[None]:
             thread.join(30)
 
 
-class TimeOutError(Exception):
-    pass
-
-
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Raises TimeOutError after so many seconds, wherever the program is then."""
-
-    def stop(*_: object) -> None:
-        raise TimeOutError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
+@needs_timer
 def test_an_interrupted_change_is_whole_or_not_at_all() -> None:
     """Each change moves five profiles from `a = 1` to `a = 2`, or back: with an interrupt anywhere, all or none."""
     names = [f"p{number}" for number in range(5)]
@@ -315,7 +294,7 @@ def test_an_interrupted_change_is_whole_or_not_at_all() -> None:
 
 
 def test_a_large_segment_is_compiled_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profilec.profileset.LARGE", 10)
+    monkeypatch.setattr("profilec.living.aside.LARGE", 10)
     profiles = profilec.compile(
         "SCHEMA (x NUMBER, t STRING); PROFILE a WITH (n = 1) WHERE x = 1; PROFILE z WHERE x = 99;",
         options={"max_terms": 50},
@@ -334,7 +313,7 @@ def test_a_large_segment_is_compiled_in_a_process_of_its_own(monkeypatch: pytest
 def test_a_process_that_fails_leaves_the_set_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     profiles = profilec.compile({})
     profiles.insert_many({f"b{number}": f"x = {number}" for number in range(30)})
-    monkeypatch.setattr("profilec.profileset.LARGE", 10)
+    monkeypatch.setattr("profilec.living.aside.LARGE", 10)
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(RuntimeError, match="ended with 1"):
         profiles.compact()
@@ -344,8 +323,7 @@ def test_a_process_that_fails_leaves_the_set_as_it_was(monkeypatch: pytest.Monke
 
 
 def test_many_profiles_are_a_segment_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("profilec.profileset", "profilec.living.aside"):
-        monkeypatch.setattr(f"{module}.LARGE", 10)
+    monkeypatch.setattr("profilec.living.aside.LARGE", 10)
     profiles = profilec.compile({"a": "x = 1"})
     profiles.insert_many({f"b{number}": f"x = {number % 3}" for number in range(12)})
     with pytest.raises(profilec.ProfileError, match="the id 'b3' is taken"):

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import profilec
-
-from .test_survival import held
+from tests.store.test_survival import held
 
 DOCUMENT = {"a": 1, "b": "y" * 500}
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
-from .test_survival import ROOT, Model, held
+from tests.store.test_survival import ROOT, Model, held
 
 CUTS = int(os.environ.get("PROFILEC_STORE_CUTS", "20"))
 N_OPERATIONS = 12 + CUTS

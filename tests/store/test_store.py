@@ -58,7 +58,7 @@ def test_two_handles_see_each_other(tmp_path: Path) -> None:
 
 
 def test_many_profiles_are_a_segment_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profilec.profileset.LARGE", 10)
+    monkeypatch.setattr("profilec.living.aside.LARGE", 10)
     with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
         profiles.insert("a", "x = 1")
         profiles.insert_many({f"b{number}": f"x = {number % 3}" for number in range(12)})

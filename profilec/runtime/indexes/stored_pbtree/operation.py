@@ -72,48 +72,42 @@ class Operation:
             self.header.tree = self.tree.root
             self.header.n_keys += 1
             leaf, position, _ = self.tree.find(key)
-        if operator in SET_OPERATORS:
-            item = leaf.values[position]
-            members = self.members.add(set_of(item), _member(entry, SET_OPERATORS[operator]))
-            if members is None:
-                return False
-            leaf.values[position] = with_set(item, members)
-        if operator in LIST_OPERATORS:
-            which, bits = LIST_OPERATORS[operator]
-            number = pointer(leaf.values[position], which)
-            if not self.lists[which].insert(key, number, _member(entry, bits)):
-                return _same(operator not in SET_OPERATORS, number)
-        item = leaf.values[position]  # not the earlier one: its pointers may have been turned
-        leaf.values[position] = with_n_predicates(item, n_predicates(item) + 1)
-        self.pages.change(leaf)
-        self.header.n_predicates += 1
-        self.pages.change(self.header)
-        return True
+        return self._update(leaf, position, operator, key, entry, comes=True)
 
     def delete(self, operator: str, key: bytes, entry: int) -> bool:
         """Whether the predicate was there."""
         leaf, position, is_there = self.tree.find(key)
         if not is_there:
             return False
+        if not self._update(leaf, position, operator, key, entry, comes=False):
+            return False
+        if n_predicates(leaf.values[position]) == 0:
+            self.tree.remove(key)
+            self.header.tree = self.tree.root
+            self.header.n_keys -= 1
+        return True
+
+    def _update(self, leaf: Items, position: int, operator: str, key: bytes, entry: int, *, comes: bool) -> bool:
+        """Puts an entry to the predicates of an operator and a key, or takes it from there; whether that changes
+        any."""
         if operator in SET_OPERATORS:
             item = leaf.values[position]
-            members = self.members.discard(set_of(item), _member(entry, SET_OPERATORS[operator]))
+            update = self.members.add if comes else self.members.discard
+            members = update(set_of(item), _member(entry, SET_OPERATORS[operator]))
             if members is None:
                 return False
             leaf.values[position] = with_set(item, members)
         if operator in LIST_OPERATORS:
             which, bits = LIST_OPERATORS[operator]
             number = pointer(leaf.values[position], which)
-            if not self.lists[which].remove(key, number, _member(entry, bits)):
+            change = self.lists[which].insert if comes else self.lists[which].remove
+            if not change(key, number, _member(entry, bits)):
                 return _same(operator not in SET_OPERATORS, number)
-        item = leaf.values[position]
-        leaf.values[position] = with_n_predicates(item, n_predicates(item) - 1)
+        item = leaf.values[position]  # not the earlier one: its pointers may have been turned
+        n = 1 if comes else -1
+        leaf.values[position] = with_n_predicates(item, n_predicates(item) + n)
         self.pages.change(leaf)
-        if n_predicates(leaf.values[position]) == 0:
-            self.tree.remove(key)
-            self.header.tree = self.tree.root
-            self.header.n_keys -= 1
-        self.header.n_predicates -= 1
+        self.header.n_predicates += n
         self.pages.change(self.header)
         return True
 

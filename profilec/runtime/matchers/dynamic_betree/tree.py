@@ -69,7 +69,10 @@ header keeps that, and any other call does it first."""
 
 
 class Tree(NamedTuple):
-    """Drawn above."""
+    """Drawn above.
+
+    PERF: Python gives kernels these arrays one by one; as one tuple they take a microsecond longer to hand over.
+    """
 
     pool: NDArray[np.int64]
     header: NDArray[np.int64]
