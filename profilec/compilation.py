@@ -8,9 +8,12 @@ Invariant: the same statements, options and statistics give the same parts.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +24,20 @@ from profilec.grammar.limits import Limits
 from profilec.grammar.statements import Example, ProfileStatement, parse_where
 from profilec.planner.costs import Units
 from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
+from profilec.planner.lower.build import Built
+from profilec.planner.lower.unite import GONE, united
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import attributes_of, plan_of
 from profilec.planner.statistics import Statistics
-from profilec.profile_table import PlacesInMaking, ProfileTable
+from profilec.profile_table import PlacesInMaking, ProfileTable, united_table
 from profilec.runtime.execute import Executor
+from profilec.runtime.image import Image
 from profilec.runtime.imagefile.columns import Strings
+from profilec.runtime.imagefile.container import ImageFile
 from profilec.runtime.matchers.groups import entries_of
 from profilec.runtime.sampled import Sampled
-from profilec.saved_set import SetParts
+from profilec.saved_set import SetParts, read_set
 from profilec.values.types import Schema
 
 
@@ -44,6 +51,14 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+class How(NamedTuple):
+    """What profiles are compiled with."""
+
+    schema: Schema | None
+    options: Options
+    units: Units
 
 
 class Compilation:
@@ -86,9 +101,14 @@ class Compilation:
             self.examples[ordinal] = statement.examples
 
     def finish(self, statistics: Statistics | None, *, is_part: bool = False) -> SetParts:
-        """What the set is made of. `is_part`: of a larger set, some of whose attributes it may not have; options that
-        force something on these are left out."""
-        table = ProfileTable(
+        """What the set is made of. `is_part`: of a larger set, see `planned`."""
+        built = self.builder.build(None if statistics is None else statistics.sample)
+        how = How(self.schema, self.options, self.units)
+        return planned(self.table(), built, how, self.diagnostics, is_part=is_part)
+
+    def table(self) -> ProfileTable:
+        """The profiles as columns."""
+        return ProfileTable(
             Strings(list(self.ids)),
             Strings(self.wheres),
             self.places.columns(),
@@ -97,20 +117,24 @@ class Compilation:
             self.comments,
             self.examples,
         )
-        built = self.builder.build(None if statistics is None else statistics.sample)
-        schema = () if self.schema is None else (self.schema,)
-        options = self.options.used(attributes_of(built.image)) if is_part else self.options
-        plan = plan_of(built, options, self.units)
-        parts = SetParts(table, built.image, plan, options, schema, tuple(self.diagnostics))
-        is_small = options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
-        if is_small and built.presence is None:
-            return parts
-        return with_tree_of(parts, built.presence)
 
     def _taken_by(self, ordinal: int) -> str:
         file, line = self.places.line_of(ordinal)
         where = f"at {file}:{line}" if file is not None else f"number {ordinal + 1} of the set, in line {line}"
         return f"the first profile of that id is {where}; ids are unique in a set"
+
+
+def planned(
+    table: ProfileTable, built: Built, how: How, diagnostics: Sequence[Diagnostic] = (), *, is_part: bool
+) -> SetParts:
+    """A set of an image, with the tree that the plan wants of it. `is_part`: of a larger set, some of whose attributes
+    it may not have; options that force something on these are left out."""
+    options = how.options.used(attributes_of(built.image)) if is_part else how.options
+    plan = plan_of(built, options, how.units)
+    schemas = () if how.schema is None else (how.schema,)
+    parts = SetParts(table, built.image, plan, options, schemas, tuple(diagnostics))
+    is_small = options.leaves_matcher and built.image.n_entries <= FEW_ENTRIES
+    return parts if is_small and built.presence is None else with_tree_of(parts, built.presence)
 
 
 def error_of(statement: ProfileStatement, code: str, message: str, hint: str) -> Diagnostic:
@@ -166,14 +190,37 @@ def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
     )
 
 
+class OpenFile:
+    """A file that is open until this is let go, whatever becomes of its name."""
+
+    __slots__ = ("__weakref__", "descriptor")
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, self.descriptor)
+
+
 class CompiledSegment:
-    """A compiled set as a segment of a living one: what it is made of, and what matches it."""
+    """A compiled set as a segment of a living one: what it is made of, and what matches it. `file`: its image; None
+    where it is in no file."""
 
-    __slots__ = ("_executor", "parts")
+    __slots__ = ("_executor", "file", "parts")
 
-    def __init__(self, parts: SetParts, executor: Executor | None = None) -> None:
+    def __init__(self, parts: SetParts, executor: Executor | None = None, file: OpenFile | None = None) -> None:
         self.parts = parts
+        self.file = file
         self._executor = executor
+
+    @classmethod
+    def read(cls, path: Path) -> CompiledSegment:
+        """The segment of an image, which stays open.
+
+        Raises:
+            ImageError: it is none.
+            OSError: it cannot be read.
+        """
+        file = OpenFile(path)
+        return cls(read_set(ImageFile.open(path)), file=file)
 
     @property
     def ids(self) -> Strings:
@@ -226,15 +273,50 @@ def _nothing_new(diagnostic: Diagnostic) -> None:
     """What is to be said of a profile was said when it was first compiled."""
 
 
-def compile_segment(
-    statements: Iterable[ProfileStatement], schema: Schema | None, options: Options, units: Units
-) -> CompiledSegment:
+def compile_segment(statements: Iterable[ProfileStatement], how: How) -> CompiledSegment:
     """A segment of profiles that were compiled, or prepared to be, before; conditions that are None are parsed."""
-    compiled = Compilation(schema, options, units, [])
     with collector_paused():
-        for statement in statements:
-            if statement.condition is None:
-                statement = statement._replace(condition=parsed_again(statement, schema, options.limits))  # noqa: PLW2901
-            compiled.take(statement, is_normal=False)
-        assert not compiled.diagnostics, compiled.diagnostics[0]
-        return CompiledSegment(compiled.finish(None, is_part=True))
+        return CompiledSegment(_taken(statements, how).finish(None, is_part=True))
+
+
+def _taken(statements: Iterable[ProfileStatement], how: How) -> Compilation:
+    compiled = Compilation(*how, [])
+    for statement in statements:
+        if statement.condition is None:
+            condition = parsed_again(statement, how.schema, how.options.limits)
+            statement = statement._replace(condition=condition)  # noqa: PLW2901
+        compiled.take(statement, is_normal=False)
+    assert not compiled.diagnostics, compiled.diagnostics[0]
+    return compiled
+
+
+class Source(NamedTuple):
+    """A set that is united with others. `profiles`: the ordinals of those that are left."""
+
+    table: ProfileTable
+    image: Image
+    profiles: NDArray[np.int64]
+
+
+def source_of(statements: Iterable[ProfileStatement], how: How) -> Source:
+    """Profiles as `compile_segment` takes them, as a set that is to be united with others."""
+    with collector_paused():
+        compiled = _taken(statements, how)
+        return Source(compiled.table(), compiled.builder.build(None).image, np.arange(len(compiled.ids)))
+
+
+def unite_segments(sources: Sequence[Source], order: NDArray[np.int64], how: How) -> CompiledSegment:
+    """What is left of some sets as one. `order`: its profiles, as places among those that are left of all sources, one
+    behind the other."""
+    ordinals = np.empty(len(order), np.int32)
+    ordinals[order] = np.arange(len(order), dtype=np.int32)
+    numbers, start = [], 0
+    for source in sources:
+        number = np.full(source.image.n_profiles, GONE, np.int32)
+        number[source.profiles] = ordinals[start : start + len(source.profiles)]
+        numbers.append(number)
+        start += len(source.profiles)
+    with collector_paused():
+        built = united([source.image for source in sources], numbers)
+        table = united_table([source.table for source in sources], numbers)
+        return CompiledSegment(planned(table, built, how, is_part=True))

@@ -22,7 +22,9 @@ from profilec.compilation import (
     FEW_ENTRIES,
     Compilation,
     CompiledSegment,
+    How,
     collector_paused,
+    compile_segment,
     executor_of,
     with_tree_of,
 )
@@ -392,7 +394,7 @@ class ProfileSet:
 
         with self._beginning:
             segment = merge(living)
-            parts = self._compile([]).parts if segment is None else segment.compiled.parts
+            parts = compile_segment([], self._how()).parts if segment is None else segment.compiled.parts
             if parts is not self._parts:
                 with self._preparing:
                     self._parts, self._table, self._image, self.plan = parts, parts.table, parts.image, parts.plan
@@ -446,7 +448,7 @@ class ProfileSet:
         from profilec.living.living_set import LivingSet
 
         self.documents = store.documents
-        living = LivingSet((), self._compile, self.documents, self.schema, store.options.limits, store)
+        living = LivingSet((), self._how(), self.documents, store)
         store.catch_up(living)
         self._living = living
 
@@ -475,15 +477,11 @@ class ProfileSet:
                 if self._living is None:
                     base = Segment(CompiledSegment(parts, self._final), np.arange(len(self._table.ids)))
                     segments = (base,) if len(base) else ()
-                    self._living = LivingSet(
-                        segments, self._compile, self.documents, self.schema, self._parts.options.limits
-                    )
+                    self._living = LivingSet(segments, self._how(), self.documents)
         return self._living
 
-    def _compile(self, statements: Iterable[ProfileStatement], n: int = 0) -> CompiledSegment:
-        from profilec.living.aside import compile_of
-
-        return compile_of(statements, n, self.schema, self._parts.options, self._units)
+    def _how(self) -> How:
+        return How(self.schema, self._parts.options, self._units)
 
     def _now(self) -> LivingSet | None:
         """The living set, with what other processes changed by now; None of a set that never changed."""
@@ -645,7 +643,7 @@ class ProfileSet:
         if self._living is None:
             ordinal = self.ordinal(id)
         else:
-            image = self._compile([self._statement(id)]).parts.image
+            image = compile_segment([self._statement(id)], self._how()).parts.image
         return explain_profile(image, ordinal, self[id], self.place(id), self._parts.options, format, form)
 
     def _run(self, documents: Any) -> Seen:

@@ -20,16 +20,16 @@ after its moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from profilec.compilation import CompiledSegment
+from profilec.compilation import How, compile_segment
 from profilec.grammar import ir
-from profilec.grammar.limits import Limits
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.delta import ALIVE, Delta, Record
 from profilec.living.segment import Int32, Int64, Segment
@@ -37,10 +37,6 @@ from profilec.runtime.columns import rows_of
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.locks import new_lock
-from profilec.values.types import Schema
-
-Compile = Callable[[Iterable[ProfileStatement], int], CompiledSegment]
-"""Makes a segment of so many profiles."""
 
 MOST_IN_DELTA = 32_768
 """Profiles of a delta, from which on it is made a segment."""
@@ -83,9 +79,11 @@ class Keeper:
         """Within, the caller is the only one who merges; False where another process does, unless he waits for it."""
         yield True
 
-    def keep_segment(self, compiled: CompiledSegment) -> int:
-        """Keeps what a segment is made of, which is not of the set yet; returns its number."""
-        return 0
+    @contextmanager
+    def new_segment(self) -> Iterator[tuple[int, Path | None]]:
+        """The number of a segment that is not of the set yet, and where its image is to be written, within; None for
+        nowhere."""
+        yield 0, None
 
     def keep_merge(self, segments: Sequence[Segment], merged_until: int) -> None:
         """Keeps which segments there are, of those that have a number, and no changes up to a moment: these are in
@@ -102,19 +100,12 @@ class Keeper:
 
 
 class LivingSet:
-    """See the module. `compile` makes a compiled set of statements; `documents` are those that joins range over."""
+    """See the module. `documents` are those that joins range over."""
 
     def __init__(
-        self,
-        segments: Sequence[Segment],
-        compile: Compile,
-        documents: DocumentStore,
-        schema: Schema | None,
-        limits: Limits,
-        keeper: Keeper | None = None,
+        self, segments: Sequence[Segment], how: How, documents: DocumentStore, keeper: Keeper | None = None
     ) -> None:
-        self.compile = compile
-        self._schema, self._limits = schema, limits
+        self.how = how
         self.keeper = Keeper() if keeper is None else keeper
         self._documents = documents
         self.writing = new_lock()
@@ -133,7 +124,7 @@ class LivingSet:
 
     def new_delta(self) -> Delta:
         """An empty one."""
-        return Delta(self._schema, self._limits)
+        return Delta(self.how.schema, self.how.options.limits)
 
     # Changes: the caller holds `writing`, and has seen that the ids fit.
 
@@ -242,7 +233,7 @@ class LivingSet:
         alive = sorted([one for one in state.waiting if one.is_seen(state.moment)], key=lambda one: one.place)
         segments = state.segments
         if alive:
-            compiled = self.compile([one.statement for one in alive], len(alive))
+            compiled = compile_segment([one.statement for one in alive], self.how)
             places = np.array([one.place for one in alive], np.int64)
             segments = (*segments, Segment(compiled, places, number=None))
         self.state = state._replace(segments=segments, waiting=())

@@ -3,12 +3,13 @@
 In: a living set. Out: the same set in fewer segments, without what died.
 
 A delta that is full is made a segment, together with the segments that are not much larger than what is merged so far:
-so a profile is compiled again only where it comes into a segment RATIO times as large, and there are few segments. Many
+so a profile is moved again only where it comes into a segment RATIO times as large, and there are few segments. Many
 that died bring their segment in, too.
 
     sizes   1,000,000   200,000   40,000   delta 32,768     ->   1,000,000   272,768
 
-What dies while it is compiled is dead in the new segment: its `died` is copied when the new state is swapped in.
+What is left of the segments is united as it is (`planner/lower/unite.py`); only what is in no segment yet is compiled.
+What dies meanwhile is dead in the new segment: its `died` is copied when the new state is swapped in.
 
 Source: log-structured merging (O'Neil et al. 1996), by size.
 """
@@ -16,14 +17,20 @@ Source: log-structured merging (O'Neil et al. 1996), by size.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
 
+from profilec.compilation import CompiledSegment, OpenFile, Source, source_of, unite_segments
 from profilec.grammar.statements import ProfileStatement
+from profilec.living import aside
 from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
 from profilec.living.segment import Int64, Segment
+from profilec.runtime.imagefile.container import write
+from profilec.saved_set import set_sections
 
 _log = logging.getLogger("profilec")
 RATIO = 3
@@ -80,8 +87,8 @@ def merge(living: LivingSet) -> Segment | None:
 def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable[[Sequence[Prepared]], None]) -> None:
     """Inserts so many profiles that they are a segment from the beginning. `expect_fit` raises where an id is taken."""
     with living.merging, living.keeper.merging(wait=True):
-        compiled = living.compile((one.statement for one in prepared), len(prepared))
-        number = living.keeper.keep_segment(compiled)
+        statements = [one.statement for one in prepared]
+        number, compiled = _made(living, (), statements, np.arange(len(prepared)))
         with living.writing:
             with living.keeper.changing(living):
                 expect_fit(prepared)
@@ -103,8 +110,9 @@ def _merge(living: LivingSet, *, everything: bool) -> None:
             return
         living.state = before._replace(deltas=(*before.deltas, living.new_delta()))
     rows = _Rows(merged, before)
-    compiled = living.compile(rows.statements(), len(rows)) if len(rows) else None
-    number = 0 if compiled is None else living.keeper.keep_segment(compiled)
+    number, compiled = 0, None
+    if len(rows):
+        number, compiled = _made(living, rows.left(), [one.statement for one in rows.records], rows.order)
     with living.writing, living.keeper.changing(living):
         now = living.state
         segments = [segment for segment in now.segments if segment not in merged]
@@ -133,6 +141,34 @@ def _chosen(state: State) -> tuple[Segment, ...]:
     return tuple(chosen)
 
 
+def _made(
+    living: LivingSet, left: Sequence[tuple[Segment, Int64]], statements: Sequence[ProfileStatement], order: Int64
+) -> tuple[int, CompiledSegment]:
+    """The number and the segment of what is left of some, and of profiles that are in none, in an order."""
+    with living.keeper.new_segment() as (number, target):
+        if len(order) < aside.LARGE:
+            sources = [Source(one.compiled.parts.table, one.compiled.parts.image, own) for one, own in left]
+            if statements:
+                sources.append(source_of(statements, living.how))
+            compiled = unite_segments(sources, order, living.how)
+            if target is not None:
+                write(target, set_sections(compiled.parts))
+            return number, compiled
+        with tempfile.TemporaryDirectory(prefix="profilec-segment-") as folder:
+            inner = Path(folder)
+            files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
+            images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
+            file = inner / "segment" if target is None else target
+            aside.unite_aside(images, statements, order, living.how, file)
+            return number, CompiledSegment.read(file)
+
+
+def _written(segment: Segment, path: Path) -> OpenFile:
+    """The image of a segment that is in no file."""
+    write(path, set_sections(segment.compiled.parts))
+    return OpenFile(path)
+
+
 class _Rows:
     """The profiles of some segments and all deltas that are seen in a state, by place.
 
@@ -142,29 +178,23 @@ class _Rows:
     def __init__(self, segments: tuple[Segment, ...], state: State) -> None:
         self._segments = segments
         self._ordinals = [segment.alive(state.moment) for segment in segments]
-        self._records = [one for delta in state.deltas for one in delta.all if one.is_seen(state.moment)]
-        of_records = np.array([record.place for record in self._records], np.int64)
-        of_segments = [one.places[own] for one, own in zip(segments, self._ordinals, strict=True)]
-        places = np.concatenate([*of_segments, of_records])
-        self._order = np.argsort(places, kind="stable")
-        self.places = places[self._order]
+        self.records = [one for delta in state.deltas for one in delta.all if one.is_seen(state.moment)]
+        places = np.concatenate(self._of_all("places", [record.place for record in self.records]))
+        self.order = np.argsort(places, kind="stable")
+        """Places among what is left of the segments, one behind the other, and then of the records."""
+        self.places = places[self.order]
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def statements(self) -> Iterator[ProfileStatement]:
-        """By place."""
-        starts = np.cumsum([0, *map(len, self._ordinals)])
-        part_of = (np.searchsorted(starts, self._order, "right") - 1).tolist()
-        for part, number in zip(part_of, (self._order - starts[part_of]).tolist(), strict=True):
-            if part == len(self._segments):
-                yield self._records[number].statement
-            else:
-                yield self._segments[part].compiled.statement(int(self._ordinals[part][number]))
+    def left(self) -> list[tuple[Segment, Int64]]:
+        """The segments, and the ordinals that are left of each."""
+        return list(zip(self._segments, self._ordinals, strict=True))
 
     def died(self) -> Int64:
         """When each died, by now."""
-        of_records = np.array([record.died for record in self._records], np.int64)
-        of_segments = [one.died[own] for one, own in zip(self._segments, self._ordinals, strict=True)]
-        died: Int64 = np.concatenate([*of_segments, of_records])[self._order]
+        died: Int64 = np.concatenate(self._of_all("died", [record.died for record in self.records]))[self.order]
         return died
+
+    def _of_all(self, name: str, of_records: list[int]) -> list[Int64]:
+        return [*(getattr(one, name)[own] for one, own in self.left()), np.array(of_records, np.int64)]

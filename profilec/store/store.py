@@ -42,9 +42,9 @@ from profilec.living.records import (
 )
 from profilec.living.segment import Segment
 from profilec.planner.options import Options
-from profilec.runtime.imagefile.container import ImageError, ImageFile, write
+from profilec.runtime.imagefile.container import ImageError, ImageFile
 from profilec.runtime.imagefile.tokens import dumps
-from profilec.saved_set import options_of, options_text, read_set, schema_of, set_sections
+from profilec.saved_set import options_of, options_text, schema_of
 from profilec.store.documents import StoredDocuments
 from profilec.store.environment import RESCUE, Environment, StoreError, opened, told
 from profilec.values.types import Schema
@@ -153,11 +153,10 @@ class Store(Keeper):
     def _compiled(self, number: int) -> CompiledSegment:
         file = segment_file(self.path, number)
         try:
-            image = ImageFile.open(file)
             if self._moment < 0:  # what another process has written since is as it left it
-                for damage in image.damage():
+                for damage in ImageFile.open(file).damage():
                     raise StoreError(f"{self.path} is damaged: segment {number}: {damage}; {RESCUE}")
-            return CompiledSegment(read_set(image))
+            return CompiledSegment.read(file)
         except FileNotFoundError:
             raise _GoneError(file.name) from None
         except (ImageError, OSError) as error:
@@ -208,8 +207,9 @@ class Store(Keeper):
                 return
             yield True
 
-    def keep_segment(self, compiled: CompiledSegment) -> int:
-        """See `Keeper`: writes the file."""
+    @contextmanager
+    def new_segment(self) -> Iterator[tuple[int, Path | None]]:
+        """See `Keeper`."""
         with self.environment.writing() as transaction:
             facts = self._facts(transaction)
             number: int = facts["segment"]
@@ -217,8 +217,7 @@ class Store(Keeper):
             self._put_facts({**facts, "segment": number + 1})
             self._transaction = None
         with told(self.path):
-            write(segment_file(self.path, number), set_sections(compiled.parts))
-        return number
+            yield number, segment_file(self.path, number)
 
     def keep_merge(self, segments: Sequence[Segment], merged_until: int) -> None:
         """See `Keeper`."""

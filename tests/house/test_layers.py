@@ -25,6 +25,8 @@ def test_only_lowering_sees_the_runtime_and_of_it_only_what_it_lowers_to() -> No
         "profilec.runtime.atoms",
         "profilec.runtime.element_terms",
         "profilec.runtime.image",
+        "profilec.runtime.imagefile.columns",
+        "profilec.runtime.imagefile.tokens",
         "profilec.runtime.indexes.aho_corasick",
         "profilec.runtime.indexes.filed_patterns",
         "profilec.runtime.indexes.patterns_by_name",

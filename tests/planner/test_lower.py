@@ -15,7 +15,7 @@ from profilec.grammar import ir
 from profilec.planner.lower import ImageBuilder, TooComplexError
 from profilec.planner.lower.describe import describe_residual, describe_test
 from profilec.planner.lower.lists import no_lists, with_list
-from profilec.planner.lower.ranks import _packed
+from profilec.planner.lower.ranks import packed
 from profilec.planner.reference import evaluate
 from profilec.runtime.image import Image
 from profilec.runtime.program import JoinTerm, run
@@ -257,7 +257,7 @@ def test_rows_of_many_constants_are_sorted_by_more_than_one_key() -> None:
     rng = np.random.default_rng(3)
     columns = [rng.integers(0, 2**bits, 500).astype(np.int32) for bits in (0, 2, 29, 1, 31, 3, 31)]
     columns[4][:250] = columns[4][250:]
-    keys = _packed(*columns)
+    keys = packed(*columns)
     assert len(keys) == 2
     assert np.array_equal(np.lexsort(keys[::-1]), np.lexsort(columns[::-1]))
 

@@ -6,6 +6,7 @@ skeleton.py   a normal form as AND/OR over leaf rows and joins
 entries.py    which conjunctions are indexed, by which access predicate, with which residual
 build.py      rows and skeletons of all profiles to the arrays of one image
 expected.py   how often documents satisfy each test; rearrange.py an image for what is known of them now
+unite.py      images to one of what is left of their profiles
 workload.py   what matching a document comes to; unselective.py the entries by which an index has little to gain
 pattern_loads.py   what the patterns of an attribute come to, by index; seen_texts.py how often texts have literals
 entry_kernels.py, lists.py   what of that is compiled, for profiles that are no plain conjunctions

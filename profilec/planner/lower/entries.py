@@ -218,10 +218,10 @@ def joined(one: Entries, other: Entries) -> Entries:
     profiles = np.concatenate((one.profiles, other.profiles))
     residual = np.concatenate((one.residual, other.residual))
     entries = Entries(offsets(sizes), tests, residual, np.arange(len(sizes) + 1), profiles)
-    return _taken(entries, np.argsort(profiles, kind="stable"))
+    return taken(entries, np.argsort(profiles, kind="stable"))
 
 
-def _taken(entries: Entries, chosen: Int64) -> Entries:
+def taken(entries: Entries, chosen: Int64) -> Entries:
     """The chosen entries, each of one profile, in the order chosen."""
     sizes = np.diff(entries.off)[chosen]
     return Entries(
@@ -240,7 +240,7 @@ def drop_impossible(entries: Entries, impossible: NDArray[np.bool_]) -> Entries:
     hits = np.flatnonzero(impossible[entries.tests])
     possible = np.ones(len(entries.residual), np.bool_)
     possible[np.searchsorted(entries.off, hits, side="right") - 1] = False
-    return _taken(entries, np.flatnonzero(possible))
+    return taken(entries, np.flatnonzero(possible))
 
 
 def ordered(entries: Entries, order: Order) -> Entries:
@@ -269,7 +269,7 @@ def share_equal(entries: Entries) -> Entries:
     leaders, counts = np.unique(first, return_counts=True)
     if len(leaders) == len(first):
         return entries
-    merged = _taken(entries, leaders)
+    merged = taken(entries, leaders)
     return merged._replace(profile_off=offsets(counts), profiles=entries.profiles[np.argsort(first, kind="stable")])
 
 

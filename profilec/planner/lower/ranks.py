@@ -25,7 +25,7 @@ from profilec.values.kinds import Kind
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-_KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
+KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
 class RankSets(NamedTuple):
@@ -69,7 +69,7 @@ def lay_out(table: LeafTable) -> Layout:
     counts = np.zeros((len(table.slots), len(Kind)), np.int64)
     for number, slot in enumerate(table.slots):
         in_order: list[tuple[object, ...]] = []
-        for kind in _KINDS:
+        for kind in KINDS:
             known = slot.by_kind[kind]
             ordered = tuple(sorted(known)) if known else ()
             if ordered:
@@ -101,7 +101,7 @@ def rank_sets(rows: Rows, used: Bools, lists: Iterable[bytes], layout: Layout) -
     columns = Rows(*(column[chosen] for column in rows))
     bit_test = columns.op >= Op.PATTERN
     # Rank tests first, then bit tests; within each by slot, so that ids follow the attributes.
-    keys = _packed(bit_test, columns.slot + 1, columns.first, columns.op, columns.kind, columns.negated, columns.second)
+    keys = packed(bit_test, columns.slot + 1, columns.first, columns.op, columns.kind, columns.negated, columns.second)
     order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
     changes = np.zeros(len(order), np.bool_)
     changes[:1] = True
@@ -142,7 +142,7 @@ def spans(start: NDArray[np.signedinteger], sizes: NDArray[np.signedinteger]) ->
     return indices
 
 
-def _packed(*columns: Int32 | Bools) -> list[Int64]:
+def packed(*columns: Int32 | Bools) -> list[Int64]:
     """Columns of integers >= 0 as few keys that sort as they do, the first column foremost.
 
     PERF: one key nearly always, since each column takes the bits that it needs; sorting by two takes twice as long.

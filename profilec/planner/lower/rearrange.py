@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from profilec.planner.lower.build import Built
-from profilec.planner.lower.entries import Entries, access_tests, order_of, ordered
+from profilec.planner.lower.entries import Entries, access_tests, order_of, ordered, share_equal
 from profilec.planner.lower.expected import access_costs, expect
 from profilec.planner.lower.join_load import join_load
 from profilec.runtime.image import Image
@@ -25,11 +25,6 @@ def rearranged(image: Image, sample: Any) -> Built:
     Raises:
         DocumentError: one of the sample is no document.
     """
-    sampled = encode_sample(image, sample)
-    is_rank = image.entry_tests < image.n_tests
-    asked = np.bincount(image.test_slot[image.entry_tests[is_rank]], minlength=len(image.slots)).astype(np.float64)
-    expected = expect(image, asked, image.n_profiles, sampled)
-    costs = access_costs(image, expected)
     entries = Entries(
         image.entry_off.astype(np.int64),
         image.entry_tests,
@@ -37,8 +32,28 @@ def rearranged(image: Image, sample: Any) -> Built:
         image.entry_profile_off.astype(np.int64),
         image.entry_profiles,
     )
+    return arranged(image, entries, sample)
+
+
+def arranged(image: Image, entries: Entries, sample: Any, *, share: bool = False) -> Built:
+    """An image of which the entries are given. `sample`: as of `ImageBuilder.build`; `share`: makes equal entries, each
+    of one profile, one."""
+    sampled = None if sample is None else encode_sample(image, sample)
+    asked = np.bincount(image.test_slot[entries.tests[entries.tests < image.n_tests]], minlength=len(image.slots))
+    expected = expect(image, asked.astype(np.float64), image.n_profiles, sampled)
+    costs = access_costs(image, expected)
     entries = ordered(entries, order_of(costs))
+    if share:
+        entries = share_equal(entries)
     image = replace(
-        image, entry_tests=entries.tests, entry_access=access_tests(entries, costs), tree=None, join_tree=None
+        image,
+        entry_off=entries.off.astype(np.int32),
+        entry_tests=entries.tests,
+        entry_access=access_tests(entries, costs),
+        entry_residual=entries.residual,
+        entry_profile_off=entries.profile_off.astype(np.int32),
+        entry_profiles=entries.profiles,
+        tree=None,
+        join_tree=None,
     )
     return Built(image, expected, sampled, join_load(image, sample))

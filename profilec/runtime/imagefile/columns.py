@@ -197,23 +197,23 @@ class Strings(Sequence[str]):
 class Integers(Sequence[int]):
     """Integers of 64 bits as Python's."""
 
-    __slots__ = ("_array",)
+    __slots__ = ("array",)
 
     def __init__(self, array: Offsets) -> None:
-        self._array = array
+        self.array = array
 
     def __len__(self) -> int:
-        return len(self._array)
+        return len(self.array)
 
     @overload
     def __getitem__(self, index: int) -> int: ...
     @overload
     def __getitem__(self, index: slice) -> list[int]: ...
     def __getitem__(self, index: int | slice) -> int | list[int]:
-        return self._array[index].tolist()  # type: ignore[no-any-return]
+        return self.array[index].tolist()  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._array.tolist())
+        return iter(self.array.tolist())
 
 
 class Decoded(Sequence[T], Generic[T]):
