@@ -238,6 +238,12 @@ class CompiledSegment:
             self._executor = executor
         return executor
 
+    def prepare_as(self, others: Iterable[CompiledSegment]) -> None:
+        """Prepares for documents like those that others matched, which will not have to wait for that."""
+        for other in others:
+            if other._executor is not None:
+                self.executor.prepare_as(other._executor)
+
     def find(self, id: str) -> int | None:
         """The ordinal of an id; None where there is none."""
         return self.parts.table.ordinal(id)

@@ -429,7 +429,7 @@ class ProfileSet:
                 gone = [
                     one.statement.id for one in prepared if of_known is not False and living.contains(one.statement.id)
                 ]
-                come = list(zip(living.places_for(prepared), prepared, strict=True))
+                come = list(zip(living.places_for(prepared, of_known=of_known), prepared, strict=True))
                 living.keeper.keep_change(living.state.moment + 1, gone, come)
             living.change(gone, come)
         merge_aside(living)

@@ -45,7 +45,10 @@ def warmup() -> Warmth:
         with TemporaryDirectory() as folder:
             profiles.save(Path(folder) / "set.image")
             verify(Path(folder) / "set.image")
-            for either in (profiles, load(Path(folder) / "set.image")):
+            loaded = load(Path(folder) / "set.image")
+            loaded.match(documents[0])
+            assert "p5" in loaded
+            for either in (profiles, loaded):
                 for _ in range(100):  # until the document is one of a known shape
                     either.match(documents[0])
                 either.count(documents[0])

@@ -48,7 +48,7 @@ class Lowered(NamedTuple):
 
 
 _NESTING = frozenset({ir.Exists, ir.ForAll, ir.And, ir.Or, ir.Not, ir.IsTruth})
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 1_000
 """Leaves whose keys are remembered."""
 _UNDECIDED = Lowered([[]], is_exact=False)
 

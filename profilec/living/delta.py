@@ -41,22 +41,36 @@ ALIVE = 2**63 - 1
 """When what is alive dies."""
 
 
+def _nothing_more() -> list[Any]:
+    return [{}, (), None, 1, 1, 0, None]
+
+
+_NOTHING_MORE = _nothing_more()
+
+
 class Record:
     """A profile of the delta. `place`: where it stands in the set; `born` and `died`: by the change that did it.
 
-    PERF: of one that the tree finds the condition is let go, which is many objects for Python's collector to walk.
+    PERF: one object, of strings and numbers: what Python's collector finds here it walks through again and again. So
+    the condition is let go, and `more`, which is all else that a statement has, is None where that is nothing.
     """
 
-    __slots__ = ("born", "died", "entries", "is_exact", "place", "program", "statement")
+    __slots__ = ("born", "died", "entries", "id", "is_exact", "more", "place", "program", "where")
 
     def __init__(self, statement: ProfileStatement, place: int, born: int) -> None:
-        self.statement = statement
+        self.id, self.where, _, *more = statement
+        self.more: list[Any] | None = None if more == _NOTHING_MORE else more
         self.place = place
         self.born = born
         self.died = ALIVE
         self.entries: tuple[int, ...] = ()
         self.is_exact = True
         self.program: Program | None = None
+
+    @property
+    def statement(self) -> ProfileStatement:
+        """The profile; its condition is to be parsed again."""
+        return ProfileStatement(self.id, self.where, None, *(self.more or _nothing_more()))  # type: ignore[arg-type]
 
     def is_seen(self, moment: int) -> bool:
         """Whether it was there at that moment."""
@@ -96,14 +110,13 @@ class Delta:
             entries: list[int] = []
             conjunctions: list[list[Test]] = []
             for record, own in zip(records, lowered, strict=True):
-                record.statement = record.statement._replace(condition=None)  # type: ignore[arg-type]
                 record.is_exact = own.is_exact
                 record.entries = tuple([self._new_entry(record) for _ in own.conjunctions])
                 entries += record.entries
                 conjunctions += own.conjunctions
             self.n_undecided += conjunctions.count([])
             self._file(entries, conjunctions)
-        self.records.update({record.statement.id: record for record in records})
+        self.records.update({record.id: record for record in records})
         self.all += records
 
     def _new_entry(self, record: Record) -> int:
@@ -130,13 +143,13 @@ class Delta:
     def kill(self, record: Record, moment: int) -> None:
         """The record is not seen from this moment on."""
         record.died = moment
-        if self.records.get(record.statement.id) is record:
-            del self.records[record.statement.id]
+        if self.records.get(record.id) is record:
+            del self.records[record.id]
 
     def revive(self, record: Record) -> None:
         """It did not die, after all: nobody has seen that it did."""
         record.died = ALIVE
-        self.records[record.statement.id] = record
+        self.records[record.id] = record
 
     def bury(self, records: list[Record]) -> None:
         """Takes dead records out of the tree. Nobody may see them any more."""

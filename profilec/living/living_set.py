@@ -128,9 +128,12 @@ class LivingSet:
 
     # Changes: the caller holds `writing`, and has seen that the ids fit.
 
-    def places_for(self, prepared: Sequence[Prepared]) -> list[int]:
-        """The places that profiles are going to have: those of what they replace, or the next ones."""
+    def places_for(self, prepared: Sequence[Prepared], *, of_known: bool | None) -> list[int]:
+        """The places that profiles are going to have: those of what they replace, or the next ones. `of_known`: whether
+        their ids are there; None: some are."""
         after = count(self._next_place)
+        if of_known is False:
+            return [next(after) for _ in prepared]
         return [self.place(one.statement.id) if self.contains(one.statement.id) else next(after) for one in prepared]
 
     def change(self, gone: Iterable[str], come: Iterable[tuple[int, Prepared]]) -> None:
@@ -254,7 +257,7 @@ class LivingSet:
                 records = delta.match(document, state.moment)
                 if records:
                     n_parts += 2  # in no order
-                    ids += [record.statement.id for record in records]
+                    ids += [record.id for record in records]
                     places += [record.place for record in records]
         if n_parts < 2:
             return ids
@@ -283,7 +286,7 @@ class LivingSet:
                     of += [number] * len(matched)
                 owners.append(np.array(of, np.int64))
                 places.append(np.array([record.place for record in records], np.int64))
-                first = ids.add(Strings([record.statement.id for record in records]))
+                first = ids.add(Strings([record.id for record in records]))
                 numbers.append(first + np.arange(len(records), dtype=np.int64))
         owner, place, number_of = (np.concatenate([_NONE, *parts]) for parts in (owners, places, numbers))
         if len(owners) > 1 or of_deltas:
@@ -327,7 +330,7 @@ class LivingSet:
             if record is not None:
                 return delta, record
         for record in state.waiting:
-            if record.statement.id == id and record.is_seen(state.moment + 1):
+            if record.id == id and record.is_seen(state.moment + 1):
                 return None, record
         for segment in reversed(state.segments):
             ordinal = segment.find(id)
@@ -345,7 +348,7 @@ class LivingSet:
             alive = segment.alive(state.moment)
             found += zip(segment.places[alive].tolist(), segment.compiled.ids.take(alive), strict=True)
         for records in (*(delta.all for delta in state.deltas), state.waiting):
-            found += [(one.place, one.statement.id) for one in list(records) if one.is_seen(state.moment)]
+            found += [(one.place, one.id) for one in list(records) if one.is_seen(state.moment)]
         return sorted(found)
 
 

@@ -92,7 +92,7 @@ def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable
         with living.writing:
             with living.keeper.changing(living):
                 expect_fit(prepared)
-                places = np.array(living.places_for(prepared), np.int64)
+                places = np.array(living.places_for(prepared, of_known=False), np.int64)
                 segment = Segment(compiled, places, number=number)
                 living.keeper.keep_merge([*living.state.segments, segment], merged_until=0)
             living.append(segment)
@@ -113,6 +113,7 @@ def _merge(living: LivingSet, *, everything: bool) -> None:
     number, compiled = 0, None
     if len(rows):
         number, compiled = _made(living, rows.left(), [one.statement for one in rows.records], rows.order)
+        compiled.prepare_as([segment.compiled for segment in merged])
     with living.writing, living.keeper.changing(living):
         now = living.state
         segments = [segment for segment in now.segments if segment not in merged]

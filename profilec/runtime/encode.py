@@ -155,6 +155,16 @@ class Encoder:
             uses[key] = number, ranking, rest if any(rest) else None
         return uses
 
+    def prepare_as(self, other: Encoder) -> None:
+        """Prepares what the documents that another encoder met made it prepare, so that none has to wait for it."""
+        ready = {slot.slot.name for slot in other._slots if slot.ranking.is_ready}
+        for slot in self._slots:
+            if slot.slot.name in ready:
+                slot.ranking.prepared()
+        for key, shape in list(other._shapes.known.items()):
+            if type(shape) is Shape:
+                self._shapes.meet(key, 0)
+
     def encode_sparse(self, document: Document) -> SparseDocument:
         """One document. The arrays are this thread's own, and hold until it encodes the next one.
 

@@ -95,6 +95,10 @@ class Executor:
         """What gives a document's ranks."""
         return self._encode
 
+    def prepare_as(self, other: Executor) -> None:
+        """As `Encoder.prepare_as`."""
+        self._encoder.prepare_as(other._encoder)
+
     @property
     def matcher(self) -> Matcher:
         """What finds the entries that do not ask joins alone."""

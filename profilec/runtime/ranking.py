@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from profilec.runtime.image import Constants, Pattern, Slot
 from profilec.runtime.indexes.patterns_by_name import DEFAULT, MakePatternIndex, PatternIndex
 from profilec.runtime.program import Document, Parts, attributes_read, run
-from profilec.runtime.thresholds import float_thresholds, whole_thresholds
+from profilec.runtime.thresholds import MANY, float_thresholds, whole_thresholds
 from profilec.values.functions import FUNCTIONS
 from profilec.values.kinds import Kind, Value, from_document
 from profilec.values.paths import lookup
@@ -101,10 +101,14 @@ class Ranking:
         if self._patience > 0:
             self._patience -= 1
             return self.constants.rank(read_as(from_document(value), self.type_))
+        return self.prepared()(value)
+
+    def prepared(self) -> Callable[[Any], int]:
+        """`rank_of`, which from now on takes the quick way."""
         if self._ready is None:  # who goes through many values has kept this method
             ready, self.of_string, self.table = _prepared(self.constants, self.type_)
             self._ready = self.rank_of = ready
-        return self._ready(value)
+        return self._ready
 
 
 class StringRanks(dict[str, int]):
@@ -135,8 +139,11 @@ def _prepared(
     """`rank_of`, `of_string` and `table` of a Ranking."""
     first_number = constants.first(Kind.NUMBER)
     of_string = _ranks_of_strings(constants, type_)
-    whole = whole_thresholds(constants.numbers)
-    floats: list[float] = float_thresholds(constants.numbers, np.dtype(np.float64)).tolist()
+    numbers = constants.column(Kind.NUMBER)
+    whole = whole_thresholds(numbers)
+    floats: Sequence[float] = float_thresholds(numbers, np.dtype(np.float64))  # type: ignore[assignment]
+    if len(numbers) <= MANY or isinstance(whole, list):
+        floats = floats.tolist()  # type: ignore[attr-defined]
     least, n_table, table = _table(whole, first_number)
     of_false, of_true = constants.rank(False), constants.rank(True)
 
@@ -170,7 +177,7 @@ def _ranks_of_strings(constants: Constants, type_: Type | None) -> StringRanks:
 
 def _table(whole: Sequence[float], first: int) -> tuple[int, int, list[int]]:
     """The ranks of the integers from the one returned on, below and above the thresholds one each; none where many."""
-    if not whole or not isinstance(whole[0], int):
+    if not len(whole) or not isinstance(whole[0], int):  # nor of an array of integers
         return _NO_TABLE
     least, greatest = whole[0] - 1, int(whole[-1])
     if greatest - least > _MAX_TABLE * len(whole):

@@ -20,18 +20,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.imagefile.columns import Integers
 from profilec.values.kinds import from_document
 from profilec.values.numbers import Exact, exact
 
+MANY = 4_096
+"""PERF: constants of an image file of which no Python objects are made: a million of them take a second to make."""
 _MAX_EXACT_INTEGER = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
 
 
-def whole_thresholds(constants: Sequence[Exact]) -> list[float]:
-    """Thresholds for integers of any size, as Python has them; a constant that is below all of them is an infinity.
+def whole_thresholds(constants: Sequence[Exact]) -> Sequence[float]:
+    """Thresholds for integers of any size, as Python has them; a constant that is below all of them is an infinity. Of
+    many constants of an image file, an array of int64.
 
     >>> whole_thresholds((5, Decimal("7.5"), Decimal("Infinity"))), whole_thresholds((Decimal("-Infinity"),))
     ([5, 6, 8, 8], [-inf, -inf])
     """
+    if _are_many(constants) and _whole(constants, -(2**63), 2**63 - 2):
+        return integer_thresholds(constants, np.dtype(np.int64))  # type: ignore[return-value]
     found: list[float] = []
     for constant in constants:
         if isinstance(constant, int):
@@ -54,7 +60,7 @@ def integer_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any], *, per:
     """
     limits = np.iinfo(dtype)
     if per == of == 1 and _whole(constants, int(limits.min), int(limits.max) - 1):
-        below = np.array(constants, dtype)
+        below = _array(constants, dtype)
         return _interleaved(below, below + dtype.type(1))
     found: list[int] = []
     for constant in constants:
@@ -76,7 +82,7 @@ def float_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArra
     """
     limit = _MAX_EXACT_INTEGER[dtype.str[1:]]
     if _whole(constants, -limit, limit):
-        exactly = np.array(constants, dtype)
+        exactly = _array(constants, dtype)
         return _interleaved(exactly, np.nextafter(exactly, dtype.type(np.inf)))
     with np.errstate(all="ignore"):  # a step beyond the greatest float, or to the least, is no accident here
         found = [threshold for constant in constants for threshold in _float_thresholds(constant, dtype)]
@@ -121,7 +127,17 @@ def _exact(value: Any) -> Exact:
 
 def _whole(constants: Sequence[Exact], low: int, high: int) -> bool:
     """Whether all the constants, which ascend, are integers from `low` to `high`. PERF: most are, and need no care."""
-    return bool(constants) and low <= constants[0] and constants[-1] <= high and set(map(type, constants)) == {int}
+    if not len(constants) or constants[0] < low or constants[-1] > high:
+        return False
+    return isinstance(constants, Integers) or set(map(type, constants)) == {int}
+
+
+def _array(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArray[Any]:
+    return constants.array.astype(dtype) if isinstance(constants, Integers) else np.array(constants, dtype)
+
+
+def _are_many(constants: Sequence[Exact]) -> bool:
+    return isinstance(constants, Integers) and len(constants) > MANY
 
 
 def _interleaved(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:

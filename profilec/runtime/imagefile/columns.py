@@ -77,15 +77,19 @@ class Strings(Sequence[str]):
         if self._off is not None:
             return self._off, self._data
         texts = self._texts or []
-        joined = "".join(texts)
-        if joined.isascii():
-            lengths, data = map(len, texts), joined.encode("ascii")
-        else:
-            encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-            lengths, data = map(len, encoded), b"".join(encoded)
         off = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(np.fromiter(lengths, np.int64, len(texts)), out=off[1:])
-        return off, data
+        pieces = []
+        for start in range(0, len(texts), _CHUNK):  # PERF: between two chunks another thread may run
+            part = texts[start : start + _CHUNK]
+            joined = "".join(part)
+            if joined.isascii():
+                lengths, data = map(len, part), joined.encode("ascii")
+            else:
+                encoded = [text.encode("utf-8", "surrogatepass") for text in part]
+                lengths, data = map(len, encoded), b"".join(encoded)
+            off[start + 1 : start + 1 + len(part)] = np.fromiter(lengths, np.int64, len(part))
+            pieces.append(data)
+        return np.cumsum(off, out=off), b"".join(pieces)
 
     def part(self, start: int, end: int) -> Strings:
         """The strings start .. end - 1, sharing the bytes."""
@@ -278,4 +282,4 @@ def number_of(text: str) -> Exact:
 
 def fits_int64(values: Iterable[Any]) -> bool:
     """Whether all values are integers that fit 64 bits."""
-    return all(type(value) is int and -(2**63) <= value < 2**63 for value in values)
+    return isinstance(values, Integers) or all(type(value) is int and -(2**63) <= value < 2**63 for value in values)

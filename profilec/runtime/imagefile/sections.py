@@ -43,6 +43,7 @@ from profilec.values.kinds import Kind
 T = TypeVar("T")
 _KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _INTEGERS, _TEXTS = 0, 1
+_CHUNK = 4_096
 _SCALARS = (int, float, str, bool, type(None))
 
 
@@ -186,17 +187,19 @@ def _slot_sections(slots: Sequence[Slot]) -> list[NewSection]:
         return slots.sections()
     shape = (len(slots), len(_KINDS))
     counts, forms, firsts = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(shape, np.int64)
-    integers: list[int] = []
+    integers: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    n_integers = 0
     texts: list[str] = []
     for number, slot in enumerate(slots):
         for place, kind in enumerate(_KINDS):
-            constants = slot.constants.of(kind)
+            constants = slot.constants.column(kind)
             is_text = kind is Kind.STRING or not (kind is Kind.BOOLEAN or fits_int64(constants))
             counts[number, place] = len(constants)
             forms[number, place] = _TEXTS if is_text else _INTEGERS
-            firsts[number, place] = len(texts) if is_text else len(integers)
+            firsts[number, place] = len(texts) if is_text else n_integers
             if not is_text:
-                integers.extend(constants)
+                integers += _arrays_of(constants)
+                n_integers += len(constants)
             else:
                 texts.extend(constants if kind is Kind.STRING else map(number_text, constants))
     return [
@@ -204,9 +207,16 @@ def _slot_sections(slots: Sequence[Slot]) -> list[NewSection]:
         NewSection("constants.count", counts),
         NewSection("constants.form", forms),
         NewSection("constants.first", firsts),
-        NewSection("constants.integers", np.array(integers, np.int64)),
+        NewSection("constants.integers", np.concatenate(integers)),
         *Strings(texts).sections("constants.texts", matching=True),
     ]
+
+
+def _arrays_of(integers: Sequence[int]) -> list[NDArray[np.int64]]:
+    """PERF: in parts, between which another thread may run."""
+    if isinstance(integers, Integers):
+        return [integers.array]
+    return [np.array(integers[start : start + _CHUNK], np.int64) for start in range(0, len(integers), _CHUNK)]
 
 
 def _slot_text(slot: Slot) -> str:
