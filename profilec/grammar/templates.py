@@ -36,6 +36,7 @@ _LOWER, _UPPER = ("=", ">", ">="), ("=", "<", "<=")
 _MOST_PAIRS = 16
 _MOST_FORMS = 4_096
 _MOST_PREDICATES = 100_000
+_MOST_LITERALS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,11 @@ class Template:
 
 
 class Predicates:
-    """The predicates that templates made lately, by their form (`price < ?`) and literal.
+    """Predicates that templates made, by their form (`price < ?`) and literal.
 
     PERF: texts of one shape repeat most of each other's predicates; to find one here costs a tenth
-    of what it costs to make it.
+    of what it costs to make it. Of a form with literals without end only the first are kept, for
+    each is some objects more that Python's collector walks through.
     """
 
     def __init__(self) -> None:
@@ -74,12 +76,9 @@ class Predicates:
         return make
 
     def _add(self, known: dict[str, ir.Condition], literal: str, predicate: ir.Condition) -> ir.Condition:
-        self._n_predicates += 1
-        if self._n_predicates > _MOST_PREDICATES:
-            for form in self._forms.values():
-                form.clear()
-            self._n_predicates = 1
-        known[literal] = predicate
+        if len(known) < _MOST_LITERALS and self._n_predicates < _MOST_PREDICATES:
+            self._n_predicates += 1
+            known[literal] = predicate
         return predicate
 
 

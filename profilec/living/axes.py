@@ -19,13 +19,14 @@ An axis has the kind of its values: a value of another kind is not on it, and no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.program import Program, run
-from profilec.runtime.store.order_keys import order_key64
+from profilec.runtime.store.order_keys import order_key64, order_keys_of_words
 from profilec.values.kinds import Kind, Value, kind_of
 from profilec.values.locks import new_lock
 from profilec.values.paths import lookup
@@ -37,6 +38,7 @@ _MOST_KNOWN = 100_000
 """Values of one attribute whose keys are remembered."""
 
 Axis = int
+Bools = NDArray[np.bool_]
 Key = tuple[Axis, int]
 
 
@@ -56,6 +58,14 @@ class KeyedBatch(NamedTuple):
     axes: NDArray[np.int32]
     keys: NDArray[np.int64]
     is_exact: NDArray[np.bool_]
+
+
+class Column(NamedTuple):
+    """The keys of many documents on an axis, of those that are there."""
+
+    axis: Axis
+    keys: NDArray[np.int64]
+    is_there: Bools
 
 
 class _Codes:
@@ -90,33 +100,125 @@ class _Codes:
 
 
 _NO_ROW = (-1, 0, -1, 0, True)
+_AS_IT_IS = frozenset({int, float, str, bool})
+"""Types of values that are looked up as a document holds them. (Others may be equal and not the same, as two times are
+that are told twice when clocks are put back.)"""
 
 
 class _Attribute:
-    """An attribute or expression: its axes by kind, and what strings are constants of it."""
+    """An attribute or expression: its axes by kind, and what strings are constants of it. `key`: of a document, that is
+    all it reads; None where it reads more."""
 
-    __slots__ = ("codes", "of_kind", "read", "same", "same_axis")
+    __slots__ = ("codes", "key", "of_kind", "read", "same", "same_axis")
 
-    def __init__(self, read: Callable[[Mapping[str, Any]], Value]) -> None:
-        self.read = read
+    def __init__(self, program: Program) -> None:
+        self.key: str | None = None
+        self.read: Callable[[Mapping[str, Any]], Value] = lambda document: run(program, document)
+        if len(program) == 1:
+            name, scope, parts, type_ = (*program[0], None, None, None)[:4]
+            if name == "attribute" and scope == 0 and type_ is None:
+                self.read = lambda document: lookup(document, parts)
+                if len(parts) == 1:
+                    (self.key,) = parts
         self.of_kind: dict[Kind, Axis] = {}
         self.same: dict[str, int] = {}
         self.same_axis: Axis | None = None
         self.codes = _Codes()
         """Begun anew when an axis or a constant comes."""
 
+    def row(self, document: Mapping[str, Any]) -> tuple[int, int, int, int, bool]:
+        """The row of a document's value.
+
+        Raises:
+            DocumentError: it is of no kind.
+        """
+        codes = self.codes
+        if self.key is not None:
+            value = document.get(self.key)
+            if value is None:
+                return _NO_ROW
+            kind = type(value)
+            if kind in _AS_IT_IS:
+                known = codes.number.get((kind, value))
+                return codes.rows[self._new(codes, value) if known is None else known]
+        return codes.rows[self.code(codes, self.read(document))]
+
     def code(self, codes: _Codes, value: Value) -> int:
         """The number of a value, which it is given where it has none."""
-        name: tuple[type, Any] = type(value), value
         try:
-            known = codes.number.get(name)
+            known = codes.number.get((type(value), value))
         except TypeError:  # an array or a record
             return 0
-        if known is not None:
-            return known
+        return self._new(codes, value) if known is None else known
+
+    def _new(self, codes: _Codes, value: Value) -> int:
         if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on
             self.codes = _Codes()
-        return codes.add(name, _row_of(self, value))
+        return codes.add((type(value), value), self._row_of(value))
+
+    def _row_of(self, value: Value) -> tuple[int, int, int, int, bool]:
+        axis, key, same_axis, same, is_exact = _NO_ROW
+        if value != value:  # noqa: PLR0124  (NULL: NaN)
+            return _NO_ROW
+        own = self.of_kind.get(kind_of(value))
+        if own is not None:
+            found = order_key64(value)
+            # Whether a string's predicates of order hold is checked in any case.
+            axis, key, is_exact = own, found.key, found.is_exact or found.kind == Kind.STRING
+        if self.same_axis is not None and isinstance(value, str):
+            same_axis, same = self.same_axis, self.same.get(value, NO_CONSTANT)
+        return axis, key, same_axis, same, is_exact
+
+    def columns(self, documents: Sequence[Mapping[str, Any]], are_dicts: bool) -> tuple[list[Column], Bools | None]:
+        """The keys of many documents, one column for each axis, and whether each document's are exact; None: all are.
+
+        Raises:
+            DocumentError: as `row`.
+        """
+        codes = self.codes
+        values: list[Any] = []
+        if are_dicts and self.key is not None:
+            key = self.key
+            values = [document.get(key) for document in documents]
+            kinds = set(map(type, values))
+            if kinds <= {NoneType}:
+                return [], None
+            if kinds in ({int}, {float}) and (number_axis := self.of_kind.get(Kind.NUMBER)) is not None:
+                found = _keys_of_numbers(values, kinds == {float})
+                if found is not None:
+                    keys, is_there, is_exact = found
+                    return [Column(number_axis, keys, is_there)], is_exact
+            if not kinds <= {*_AS_IT_IS, NoneType}:
+                values = []
+        if not values:
+            values = [self.read(document) for document in documents]
+        number = codes.number
+        try:
+            numbers = [number[type(value), value] for value in values]
+        except (KeyError, TypeError):
+            numbers = [self.code(codes, value) for value in values]
+        rows = codes.table()[numbers]
+        columns = []
+        for place in (0, 2):
+            is_there = rows[:, place] >= 0
+            for axis in np.unique(rows[is_there, place]).tolist():
+                on_axis = is_there if place == 2 else rows[:, place] == axis
+                columns.append(Column(axis, rows[:, place + 1], on_axis))
+        is_exact = rows[:, 4] > 0
+        return columns, None if is_exact.all() else is_exact
+
+
+def _keys_of_numbers(values: list[Any], are_floats: bool) -> tuple[NDArray[np.int64], Bools, Bools | None] | None:
+    """The keys of numbers of one type, which of them there are, and which are exact; None where one has too many
+    digits."""
+    if are_floats:
+        floats = np.array(values, np.float64)
+        return order_keys_of_words(floats)[0], floats == floats, None  # noqa: PLR0124  (NULL: NaN)
+    try:
+        keys, is_exact = order_keys_of_words(np.array(values, np.int64))
+    except OverflowError:
+        return None
+    return keys, np.ones(len(values), np.bool_), None if is_exact.all() else is_exact
 
 
 class Axes:
@@ -124,6 +226,7 @@ class Axes:
 
     def __init__(self) -> None:
         self._attributes: dict[Any, _Attribute] = {}
+        self._all: tuple[_Attribute, ...] = ()
         self._n_axes = 0
 
     def order(self, attribute: Any, program: Callable[[], Program], kind: Kind) -> Axis:
@@ -156,12 +259,8 @@ class Axes:
         axes: list[Axis] = []
         keys: list[int] = []
         is_exact = True
-        for attribute in list(self._attributes.values()):
-            value = attribute.read(document)
-            if value is None:
-                continue
-            codes = attribute.codes
-            axis, key, same_axis, same, exact = codes.rows[attribute.code(codes, value)]
+        for attribute in self._all:
+            axis, key, same_axis, same, exact = attribute.row(document)
             if axis >= 0:
                 axes.append(axis)
                 keys.append(key)
@@ -174,59 +273,31 @@ class Axes:
     def keyed_batch(self, documents: Sequence[Mapping[str, Any]]) -> KeyedBatch:
         """The keys of many documents; raises as `keyed`."""
         n = len(documents)
-        owners, axes, keys = [_NO_INTEGERS], [_NO_INTEGERS], [_NO_INTEGERS]
+        columns: list[Column] = []
         is_exact = np.ones(n, np.bool_)
-        for attribute in list(self._attributes.values()):
-            read, codes = attribute.read, attribute.codes
-            number = codes.number
-            values = [read(document) for document in documents]
-            try:
-                numbers = [number[type(value), value] for value in values]
-            except (KeyError, TypeError):
-                numbers = [attribute.code(codes, value) for value in values]
-            rows = codes.table()[numbers]
-            is_exact &= rows[:, 4] > 0
-            for place in (0, 2):
-                there = np.flatnonzero(rows[:, place] >= 0)
-                owners.append(there)
-                axes.append(rows[there, place])
-                keys.append(rows[there, place + 1])
-        owner = np.concatenate(owners)
-        order = np.argsort(owner, kind="stable")
+        are_dicts = set(map(type, documents)) <= {dict}
+        for attribute in self._all:
+            own, exact = attribute.columns(documents, are_dicts)
+            columns += own
+            if exact is not None:
+                is_exact &= exact
         off = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(owner, minlength=n), out=off[1:])
-        return KeyedBatch(off, np.concatenate(axes)[order].astype(np.int32), np.concatenate(keys)[order], is_exact)
+        is_there = np.zeros((n, len(columns)), np.bool_)
+        keys = np.empty((n, len(columns)), np.int64)
+        for place, column in enumerate(columns):
+            is_there[:, place] = column.is_there
+            keys[:, place] = column.keys
+        np.cumsum(is_there.sum(axis=1), out=off[1:])
+        axes = np.broadcast_to(np.array([column.axis for column in columns], np.int32), is_there.shape)
+        return KeyedBatch(off, axes[is_there], keys[is_there], is_exact)
 
     def _of(self, attribute: Any, program: Callable[[], Program]) -> _Attribute:
         found = self._attributes.get(attribute)
         if found is None:
-            found = self._attributes[attribute] = _Attribute(_reader(program()))
+            found = self._attributes[attribute] = _Attribute(program())
+            self._all = (*self._all, found)
         return found
 
     def _next(self) -> Axis:
         self._n_axes += 1
         return self._n_axes - 1
-
-
-_NO_INTEGERS = np.zeros(0, np.int64)
-
-
-def _row_of(attribute: _Attribute, value: Value) -> tuple[int, int, int, int, bool]:
-    axis, key, same_axis, same, is_exact = _NO_ROW
-    own = attribute.of_kind.get(kind_of(value))
-    if own is not None:
-        found = order_key64(value)
-        # Whether a string's predicates of order hold is checked in any case.
-        axis, key, is_exact = own, found.key, found.is_exact or found.kind == Kind.STRING
-    if attribute.same_axis is not None and isinstance(value, str):
-        same_axis, same = attribute.same_axis, attribute.same.get(value, NO_CONSTANT)
-    return axis, key, same_axis, same, is_exact
-
-
-def _reader(program: Program) -> Callable[[Mapping[str, Any]], Value]:
-    """What reads an attribute or runs an expression."""
-    if len(program) == 1:
-        name, scope, parts, type_ = (*program[0], None, None, None)[:4]
-        if name == "attribute" and scope == 0 and type_ is None:
-            return lambda document: lookup(document, parts)
-    return lambda document: run(program, document)

@@ -16,9 +16,12 @@ that died stays in the tree while somebody may still see it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profilec.compilation import parsed_again
 from profilec.grammar import ir
@@ -77,6 +80,41 @@ class Record:
         return self.born <= moment < self.died
 
 
+class Matched(NamedTuple):
+    """What documents match: the number of the document, the place and the id of the profile, each time."""
+
+    owner: NDArray[np.int64]
+    places: NDArray[np.int64]
+    ids: list[str]
+
+
+def _matched(owner: list[int], records: list[Record]) -> Matched:
+    places = np.array([record.place for record in records], np.int64)
+    return Matched(np.array(owner, np.int64), places, [record.id for record in records])
+
+
+class _Columns:
+    """By entry: the place of its record, when that was born and died, and whether the tree decides alone that it
+    matches. PERF: what many documents find is looked at by column."""
+
+    __slots__ = ("born", "died", "is_decided", "place")
+
+    def __init__(self, n: int) -> None:
+        self.place, self.born, self.died = np.zeros((3, n), np.int64)
+        self.is_decided = np.zeros(n, np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.is_decided)
+
+    def longer(self) -> _Columns:
+        """The same, with room for twice as many."""
+        n = len(self)
+        columns = _Columns(2 * n)
+        for name in self.__slots__:
+            getattr(columns, name)[:n] = getattr(self, name)
+        return columns
+
+
 class Delta:
     """Records, and the tree that finds them. One writer at a time; any number of readers."""
 
@@ -89,6 +127,7 @@ class Delta:
         """By entry, while there is no tree."""
         self._record_of: list[Record | None] = []
         """By entry of the tree."""
+        self._of_entry = _Columns(1_024)
         self._free: list[int] = []
         self._lock = new_lock()
         self._room = np.zeros(1_024, np.int32)
@@ -114,6 +153,7 @@ class Delta:
                 record.entries = tuple([self._new_entry(record) for _ in own.conjunctions])
                 entries += record.entries
                 conjunctions += own.conjunctions
+            self._describe(records)
             self.n_undecided += conjunctions.count([])
             self._file(entries, conjunctions)
         self.records.update({record.id: record for record in records})
@@ -126,6 +166,18 @@ class Delta:
             return entry
         self._record_of.append(record)
         return len(self._record_of) - 1
+
+    def _describe(self, records: Sequence[Record]) -> None:
+        """Writes down what the entries of some records are of."""
+        if len(self._of_entry) < len(self._record_of):
+            self._of_entry = self._of_entry.longer()
+        entries = np.array([entry for record in records for entry in record.entries], np.int64)
+        counts = [len(record.entries) for record in records]
+        self._of_entry.place[entries] = np.repeat(np.array([record.place for record in records], np.int64), counts)
+        self._of_entry.born[entries] = np.repeat(np.array([record.born for record in records], np.int64), counts)
+        self._of_entry.died[entries] = ALIVE
+        is_decided = [record.is_exact and len(record.entries) == 1 for record in records]
+        self._of_entry.is_decided[entries] = np.repeat(np.array(is_decided, np.bool_), counts)
 
     def _file(self, entries: list[int], conjunctions: list[list[Test]]) -> None:
         """Entries, each with its tests, for documents to find."""
@@ -142,14 +194,19 @@ class Delta:
 
     def kill(self, record: Record, moment: int) -> None:
         """The record is not seen from this moment on."""
-        record.died = moment
+        self._end(record, moment)
         if self.records.get(record.id) is record:
             del self.records[record.id]
 
     def revive(self, record: Record) -> None:
         """It did not die, after all: nobody has seen that it did."""
-        record.died = ALIVE
+        self._end(record, ALIVE)
         self.records[record.id] = record
+
+    def _end(self, record: Record, moment: int) -> None:
+        record.died = moment
+        for entry in record.entries:
+            self._of_entry.died[entry] = moment
 
     def bury(self, records: list[Record]) -> None:
         """Takes dead records out of the tree. Nobody may see them any more."""
@@ -179,22 +236,48 @@ class Delta:
             found = [self._record_of[entry] for entry in self._entries(axes, keys)]
         return self._decided(found, document, moment)
 
-    def match_batch(self, documents: Sequence[Mapping[str, Any]], moment: int) -> list[list[Record]]:
-        """The same of each of many documents."""
+    def match_batch(self, documents: Sequence[Mapping[str, Any]], moment: int) -> Matched:
+        """The same of many documents."""
         if not self.all:
-            return [[] for _ in documents]
+            return _matched([], [])
         if self._tree is None:
-            return [self.match(document, moment) for document in documents]
+            each = [self.match(document, moment) for document in documents]
+            return _matched([number for number, own in enumerate(each) for _ in own], list(chain.from_iterable(each)))
         keyed = self._axes.keyed_batch(documents)
         with self._lock:
             self._look_again(len(documents))
             cut, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
-            found = [self._record_of[entry] for entry in entries.tolist()]
-        cuts = cut.tolist()
-        return [
-            self._decided(found[start:end], document, moment) if is_exact else self._all_that_hold(document, moment)
-            for document, is_exact, start, end in zip(documents, keyed.is_exact.tolist(), cuts, cuts[1:], strict=False)
-        ]
+            of_entry = self._of_entry
+            is_seen = (of_entry.born[entries] <= moment) & (of_entry.died[entries] > moment)
+            owner = np.repeat(np.arange(len(documents)), np.diff(cut))
+            is_seen &= keyed.is_exact[owner]
+            owner, entries = owner[is_seen], entries[is_seen]
+            is_decided = of_entry.is_decided[entries]
+            places = of_entry.place[entries[is_decided]]
+            record_of = self._record_of
+            ids = [record_of[entry].id for entry in entries[is_decided].tolist()]
+            others = [record_of[entry] for entry in entries[~is_decided].tolist()]
+        found_owner, found = self._decided_each(owner[~is_decided].tolist(), others, documents, moment)
+        for number in np.flatnonzero(~keyed.is_exact).tolist():
+            own = self._all_that_hold(documents[number], moment)
+            found_owner += [number] * len(own)
+            found += own
+        rest = _matched(found_owner, found)
+        return Matched(
+            np.concatenate((owner[is_decided], rest.owner)), np.concatenate((places, rest.places)), ids + rest.ids
+        )
+
+    def _decided_each(
+        self, owner: list[int], found: list[Record | None], documents: Sequence[Mapping[str, Any]], moment: int
+    ) -> tuple[list[int], list[Record]]:
+        """As `_decided`, of documents each."""
+        owners: list[int] = []
+        records: list[Record] = []
+        for number, own in groupby(zip(owner, found, strict=True), key=itemgetter(0)):
+            matched = self._decided([record for _, record in own], documents[number], moment)
+            owners += [number] * len(matched)
+            records += matched
+        return owners, records
 
     def _decided(self, found: list[Record | None], document: Mapping[str, Any], moment: int) -> list[Record]:
         """Of the records that the tree found, those seen at a moment that hold, each once."""

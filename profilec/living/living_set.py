@@ -272,22 +272,17 @@ class LivingSet:
         ids = _Ids()
         with self._seen() as state:
             for segment in state.segments:
-                offsets, found = segment.match_batch(documents, self._documents, threads, state.moment)
+                offsets, ordinals = segment.match_batch(documents, self._documents, threads, state.moment)
                 owners.append(np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets)))
-                places.append(segment.places[found])
-                numbers.append(ids.add(segment.compiled.ids) + found.astype(np.int64))
+                places.append(segment.places[ordinals])
+                numbers.append(ids.add(segment.compiled.ids) + ordinals.astype(np.int64))
             of_deltas = [delta for delta in state.deltas if delta.all]
             rows = rows_of(documents) if of_deltas else ()
             for delta in of_deltas:
-                records: list[Record] = []
-                of: list[int] = []
-                for number, matched in enumerate(delta.match_batch(rows, state.moment)):
-                    records += matched
-                    of += [number] * len(matched)
-                owners.append(np.array(of, np.int64))
-                places.append(np.array([record.place for record in records], np.int64))
-                first = ids.add(Strings([record.id for record in records]))
-                numbers.append(first + np.arange(len(records), dtype=np.int64))
+                found = delta.match_batch(rows, state.moment)
+                owners.append(found.owner)
+                places.append(found.places)
+                numbers.append(ids.add(Strings(found.ids)) + np.arange(len(found.ids), dtype=np.int64))
         owner, place, number_of = (np.concatenate([_NONE, *parts]) for parts in (owners, places, numbers))
         if len(owners) > 1 or of_deltas:
             order = np.lexsort((place, owner))
