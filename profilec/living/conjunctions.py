@@ -119,9 +119,12 @@ class Lowering:
         return Lowered(conjunctions, is_exact)
 
     def _leaf(self, leaf: ir.Condition) -> Lowered:
+        if type(leaf) is ir.Compare:  # PERF: to match a pattern takes longer
+            right = leaf.right
+            if type(right) is not ir.Constant or isinstance(right.value, Interval):
+                return _UNDECIDED
+            return self._compare(leaf.operator, leaf.left, right.value)
         match leaf:
-            case ir.Compare(operator, left, ir.Constant(value=value)) if not isinstance(value, Interval):
-                return self._compare(operator, left, value)
             case ir.Like(text, ir.Constant(value=str(pattern)), escape, False):
                 return self._like(text, parse_like(pattern, escape))
             case ir.In(item, options):
@@ -138,10 +141,10 @@ class Lowering:
             axis, number = self._axes.same(left, self._program(left), value)
             return _one(axis, [(number, number)] if operator == "=" else _but([number]))
         axis = self._axes.order(left, self._program(left), kind)
-        key = order_key64(value)
-        if kind is Kind.STRING or not key.is_exact:
-            return Lowered([[Test(axis, _around(operator, key.key))]], is_exact=False)
-        return _one(axis, _exactly(operator, key.key))
+        _, key, is_exact = order_key64(value)
+        if kind is Kind.STRING or not is_exact:
+            return Lowered([[Test(axis, _around(operator, key))]], is_exact=False)
+        return _one(axis, _exactly(operator, key))
 
     def _like(self, text: ir.Scalar, pattern: LikePattern) -> Lowered:
         """What begins with the pattern's beginning; the rest is not decided."""

@@ -141,9 +141,8 @@ def _prepared(
     of_string = _ranks_of_strings(constants, type_)
     numbers = constants.column(Kind.NUMBER)
     whole = whole_thresholds(numbers)
-    floats: Sequence[float] = float_thresholds(numbers, np.dtype(np.float64))  # type: ignore[assignment]
-    if len(numbers) <= MANY or isinstance(whole, list):
-        floats = floats.tolist()  # type: ignore[attr-defined]
+    of_floats = float_thresholds(numbers, np.dtype(np.float64))
+    floats: Sequence[float] = of_floats.tolist() if len(numbers) <= MANY else of_floats.data
     least, n_table, table = _table(whole, first_number)
     of_false, of_true = constants.rank(False), constants.rank(True)
 
@@ -177,7 +176,7 @@ def _ranks_of_strings(constants: Constants, type_: Type | None) -> StringRanks:
 
 def _table(whole: Sequence[float], first: int) -> tuple[int, int, list[int]]:
     """The ranks of the integers from the one returned on, below and above the thresholds one each; none where many."""
-    if not len(whole) or not isinstance(whole[0], int):  # nor of an array of integers
+    if not whole or not isinstance(whole, list) or not isinstance(whole[0], int):
         return _NO_TABLE
     least, greatest = whole[0] - 1, int(whole[-1])
     if greatest - least > _MAX_TABLE * len(whole):

@@ -25,19 +25,19 @@ from profilec.values.kinds import from_document
 from profilec.values.numbers import Exact, exact
 
 MANY = 4_096
-"""PERF: constants of an image file of which no Python objects are made: a million of them take a second to make."""
+"""PERF: constants of whose thresholds no Python objects are made: those of a million take a second to make."""
 _MAX_EXACT_INTEGER = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
 
 
 def whole_thresholds(constants: Sequence[Exact]) -> Sequence[float]:
     """Thresholds for integers of any size, as Python has them; a constant that is below all of them is an infinity. Of
-    many constants of an image file, an array of int64.
+    many constants a view of int64.
 
     >>> whole_thresholds((5, Decimal("7.5"), Decimal("Infinity"))), whole_thresholds((Decimal("-Infinity"),))
     ([5, 6, 8, 8], [-inf, -inf])
     """
-    if _are_many(constants) and _whole(constants, -(2**63), 2**63 - 2):
-        return integer_thresholds(constants, np.dtype(np.int64))  # type: ignore[return-value]
+    if len(constants) > MANY and _whole(constants, -(2**63), 2**63 - 2):
+        return integer_thresholds(constants, np.dtype(np.int64)).data
     found: list[float] = []
     for constant in constants:
         if isinstance(constant, int):
@@ -134,10 +134,6 @@ def _whole(constants: Sequence[Exact], low: int, high: int) -> bool:
 
 def _array(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArray[Any]:
     return constants.array.astype(dtype) if isinstance(constants, Integers) else np.array(constants, dtype)
-
-
-def _are_many(constants: Sequence[Exact]) -> bool:
-    return isinstance(constants, Integers) and len(constants) > MANY
 
 
 def _interleaved(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:

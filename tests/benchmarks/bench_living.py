@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -34,11 +35,11 @@ def rows(quick: bool) -> Iterator[Row]:
     built = time.perf_counter() - start
     profiles.insert_many(dict(new[:500]))  # kernels are loaded, shapes are known
     profiles.delete_many([id for id, _ in new[:500]])
-    profiles.compact()
+    yield from _merging(profiles, built, "first merge, of what was compiled in memory")
     yield from _changes(profiles, new[500:], n_new, "in memory", 20_000)
     profiles.compact()
     yield from _matching(profiles, new, n)
-    yield from _merging(profiles, built)
+    yield from _merging(profiles, built, "merge")
     with tempfile.TemporaryDirectory() as folder:
         yield from _durable(Path(folder) / "store", base, new, n_new)
 
@@ -110,15 +111,28 @@ def _matching(profiles: Any, new: list[tuple[str, str]], n: int) -> Iterator[Row
         yield Row("the same, batch", batch(), "us", before_batch, "compacted", target=1.5 * before_batch)
 
 
-def _merging(profiles: Any, built: float) -> Iterator[Row]:
-    """The merge of the whole set, beside a thread that matches."""
-    document = _documents(1)[0]
-    control = _longest_stall(lambda: sum(range(200)), lambda: time.sleep(3))
+def _merging(profiles: Any, built: float, name: str) -> Iterator[Row]:
+    """The merge of the whole set, beside a thread that matches; a control counts as long, beside a process that does,
+    too."""
+    documents = _documents(100)
     took: list[float] = []
-    stall = _longest_stall(lambda: profiles.match(document), lambda: took.append(seconds(profiles.compact)))
-    yield Row(f"merge of {len(profiles):,}", took[0], "s", built, "compiling them", target=built)
-    yield Row("longest stall of a matching thread meanwhile", stall * 1e3, "ms", target=control * 1e3 + 50)
-    yield Row("of a thread that counts, beside nothing", control * 1e3, "ms")
+
+    def match_some() -> None:
+        for document in documents[:10]:
+            profiles.match(document)
+
+    for _ in range(300):  # what is prepared for many documents is
+        match_some()
+    stall = _longest_stall(lambda: profiles.match(documents[0]), lambda: took.append(seconds(profiles.compact)))
+    busy = subprocess.Popen([sys.executable, "-c", "while True: sum(range(1000))"])
+    try:
+        control = _longest_stall(lambda: sum(range(200)), lambda: time.sleep(took[0]))
+    finally:
+        busy.kill()
+        busy.wait()
+    yield Row(f"{name}: {len(profiles):,} profiles", took[0], "s", built, "compiling them", target=built)
+    yield Row(f"{name}: longest stall of a matching thread", stall * 1e3, "ms", target=control * 1e3 + 50)
+    yield Row(f"{name}: of a control that counts, beside a busy process", control * 1e3, "ms")
 
 
 def _longest_stall(spin: Callable[[], object], beside: Callable[[], object]) -> float:

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profilec.runtime.thresholds import float_thresholds, integer_thresholds
+from profilec.runtime.image import Constants
+from profilec.runtime.imagefile.columns import Integers
+from profilec.runtime.ranking import Ranking
+from profilec.runtime.thresholds import MANY, float_thresholds, integer_thresholds
 from profilec.values.kinds import from_document
 from profilec.values.numbers import exact, normal
 
@@ -84,3 +87,14 @@ def test_the_famous_numbers(constant):
     thresholds = float_thresholds((constant,), np.dtype("f8"))
     for value in (float(constant), np.nextafter(float(constant), np.inf), np.nextafter(float(constant), -np.inf)):
         assert np.searchsorted(thresholds, value, side="right") == place((constant,), exact(float(value)))
+
+
+@pytest.mark.parametrize("as_column", [tuple, lambda constants: Integers(np.array(constants, np.int64))])
+@pytest.mark.parametrize("greatest", [30_000, 2**53 + 1, 2**63 - 2, 2**63 - 1])
+def test_many_constants_are_ranked_as_few_are(as_column, greatest):
+    constants = (-(2**53) - 1, *range(0, 3 * (MANY + 1), 3), greatest)
+    ranking = Ranking(Constants(as_column(constants)), None)
+    rank_of = ranking.prepared()
+    near = [constant + step for constant in (*constants[:3], *constants[-3:]) for step in (-1, 0, 1)]
+    for value in (*near, *map(float, near), 0.5, 7.5, 2**80, -(2**80), float("inf"), float("-inf"), float("nan"), True):
+        assert rank_of(value) == Constants(constants).rank(from_document(value)), value

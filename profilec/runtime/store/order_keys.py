@@ -43,11 +43,11 @@ def order_key64(value: Value) -> OrderKey:
     (False, False)
     """
     kind = kind_of(value)
+    if kind is Kind.NUMBER:  # PERF: to match a pattern takes longer
+        return OrderKey(kind, *_of_number(value))  # type: ignore[arg-type]
     match value:
         case bool():
             return OrderKey(kind, int(value), True)
-        case int() | float() | Decimal():
-            return OrderKey(kind, *_of_number(value))
         case str():
             raw = value.encode("utf-8", "surrogatepass")
             key = int.from_bytes(raw[:_BYTES].ljust(_BYTES, b"\0"), "big") + _FIRST
