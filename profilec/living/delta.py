@@ -106,12 +106,13 @@ class _Columns:
     def __len__(self) -> int:
         return len(self.is_decided)
 
-    def longer(self) -> _Columns:
-        """The same, with room for twice as many."""
-        n = len(self)
-        columns = _Columns(2 * n)
+    def with_room(self, n: int) -> _Columns:
+        """The same, for at least so many entries."""
+        if n <= len(self):
+            return self
+        columns = _Columns(max(n, 2 * len(self)))
         for name in self.__slots__:
-            getattr(columns, name)[:n] = getattr(self, name)
+            getattr(columns, name)[: len(self)] = getattr(self, name)
         return columns
 
 
@@ -146,6 +147,9 @@ class Delta:
         """Takes records without quantified expressions; each is seen from the moment at which it was born."""
         lowered = [self._lowering.lowered(normal_form) for normal_form in normal_forms]
         with self._lock:
+            # First: whoever undoes what was interrupted says that these entries died.
+            n_new = sum(len(own.conjunctions) for own in lowered)
+            self._of_entry = self._of_entry.with_room(len(self._record_of) + n_new)
             entries: list[int] = []
             conjunctions: list[list[Test]] = []
             for record, own in zip(records, lowered, strict=True):
@@ -169,8 +173,6 @@ class Delta:
 
     def _describe(self, records: Sequence[Record]) -> None:
         """Writes down what the entries of some records are of."""
-        if len(self._of_entry) < len(self._record_of):
-            self._of_entry = self._of_entry.longer()
         entries = np.array([entry for record in records for entry in record.entries], np.int64)
         counts = [len(record.entries) for record in records]
         self._of_entry.place[entries] = np.repeat(np.array([record.place for record in records], np.int64), counts)

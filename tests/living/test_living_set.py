@@ -353,3 +353,14 @@ def test_what_is_explained_is_the_set_as_it_is() -> None:
     assert "access    y >= 'z'" in profiles.explain("b")
     assert profiles.why({"y": "zz"}, "b").truth is True
     assert profiles.explain().startswith("Plan for 1 profile: ")
+
+
+def test_many_at_once_are_found_by_each_and_by_batches() -> None:
+    profiles = profilec.compile({})
+    for n in (70, 5_000, 30):
+        first = len(profiles)
+        profiles.insert_many({f"p{number}": f"x = {number}" for number in range(first, first + n)})
+    documents = [{"x": number} for number in range(0, len(profiles), 7)]
+    found = [[f"p{document['x']}"] for document in documents]
+    assert list(profiles.match_batch(documents)) == found
+    assert [profiles.match(document) for document in documents] == found
