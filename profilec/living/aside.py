@@ -26,7 +26,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.compilation import How, OpenFile, Source, source_of, unite_segments
+from profilec.compilation import How, OpenFile, Source, collector_paused, source_of, unite_segments
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.records import Change, bytes_of, change_of, statement_of, stored_of
 from profilec.runtime.imagefile.container import ImageFile, write
@@ -62,7 +62,7 @@ def unite_aside(
         np.save(folder / "left.npy", np.concatenate([np.zeros(0, np.int64), *(left for _, left in images)]))
         np.save(folder / "cuts.npy", np.cumsum([len(left) for _, left in images], dtype=np.int64))
         np.save(folder / "order.npy", order)
-        with (folder / "profiles").open("wb") as file:
+        with (folder / "profiles").open("wb") as file, collector_paused():
             rows = (stored_of(0, statement) for statement in statements)
             while chunk := tuple(islice(rows, _CHUNK)):
                 _put(file, bytes_of(Change((), chunk)))
