@@ -37,6 +37,7 @@ from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.imagefile.container import ImageFile
 from profilec.runtime.matchers.groups import entries_of
 from profilec.runtime.sampled import Sampled
+from profilec.runtime.store.node_file import Disk
 from profilec.saved_set import SetParts, read_set
 from profilec.values.types import Schema
 
@@ -175,8 +176,9 @@ def with_tree_of(
     return parts._replace(image=image)
 
 
-def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
-    """What runs the plan; by one matcher for all entries where one is named."""
+def executor_of(parts: SetParts, matcher: str | None = None, file: Path | None = None) -> Executor:
+    """What runs the plan; by one matcher for all entries where one is named. `file`: that of the image, beside which
+    indexes on secondary storage may be kept."""
     plan = parts.plan
     return Executor(
         parts.image,
@@ -187,6 +189,7 @@ def executor_of(parts: SetParts, matcher: str | None = None) -> Executor:
         index_of=plan.rank_index,
         frequency=plan.frequency or None,
         pattern_index=plan.pattern_index,
+        disk=Disk(file, parts.options.memory),
     )
 
 
@@ -202,25 +205,32 @@ class OpenFile:
 
 class CompiledSegment:
     """A compiled set as a segment of a living one: what it is made of, and what matches it. `file`: its image; None
-    where it is in no file."""
+    where it is in no file. `kept`: where a store keeps it."""
 
-    __slots__ = ("_executor", "file", "parts")
+    __slots__ = ("_executor", "file", "kept", "parts")
 
-    def __init__(self, parts: SetParts, executor: Executor | None = None, file: OpenFile | None = None) -> None:
+    def __init__(
+        self,
+        parts: SetParts,
+        executor: Executor | None = None,
+        file: OpenFile | None = None,
+        kept: Path | None = None,
+    ) -> None:
         self.parts = parts
         self.file = file
+        self.kept = kept
         self._executor = executor
 
     @classmethod
-    def read(cls, path: Path) -> CompiledSegment:
-        """The segment of an image, which stays open.
+    def read(cls, path: Path, *, is_kept: bool) -> CompiledSegment:
+        """The segment of an image, which stays open. `is_kept`: by a store, under this name.
 
         Raises:
             ImageError: it is none.
             OSError: it cannot be read.
         """
         file = OpenFile(path)
-        return cls(read_set(ImageFile.open(path)), file=file)
+        return cls(read_set(ImageFile.open(path)), file=file, kept=path if is_kept else None)
 
     @property
     def ids(self) -> Strings:
@@ -234,7 +244,7 @@ class CompiledSegment:
         if executor is None:
             parts = self.parts
             is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
-            executor = executor_of(parts, "scan") if is_small else executor_of(with_tree_of(parts))
+            executor = executor_of(parts, "scan") if is_small else executor_of(with_tree_of(parts), file=self.kept)
             self._executor = executor
         return executor
 

@@ -81,7 +81,7 @@ def set_sections(parts: SetParts) -> list[NewSection]:
     facts = {
         "files": parts.table.places.files,
         "options": _options_facts(parts.options),
-        "plan": {**_shallow(parts.plan), "operators": tuple(map(tuple, parts.plan.operators))},
+        "plan": _plan_facts(parts.plan),
     }
     text = np.frombuffer(dumps(facts).encode("utf-8", "surrogatepass"), np.uint8)
     return [
@@ -236,7 +236,18 @@ def options_of(text: str) -> Options:
 
 
 def _options_facts(options: Options) -> dict[str, Any]:
-    return _shallow(options) | {"limits": asdict(options.limits), "ranking": tuple(options.ranking)}
+    found = _shallow(options) | {"limits": asdict(options.limits), "ranking": tuple(options.ranking)}
+    return _without_none(found, "memory")
+
+
+def _plan_facts(plan: Plan) -> dict[str, Any]:
+    found = _shallow(plan) | {"operators": tuple(map(tuple, plan.operators))}
+    return _without_none(found | {"held": plan.held and tuple(plan.held)}, "held")
+
+
+def _without_none(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Facts of a set of limited memory, or as they were before there was that."""
+    return {each: fact for each, fact in facts.items() if each != name or fact is not None}
 
 
 def _options_of_facts(given: dict[str, Any]) -> Options:

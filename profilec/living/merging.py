@@ -152,16 +152,17 @@ def _made(
             if statements:
                 sources.append(source_of(statements, living.how))
             compiled = unite_segments(sources, order, living.how)
-            if target is not None:
-                write(target, set_sections(compiled.parts))
-            return number, compiled
+            if target is None:
+                return number, compiled
+            write(target, set_sections(compiled.parts))
+            return number, CompiledSegment.read(target, is_kept=True)
         with tempfile.TemporaryDirectory(prefix="profilec-segment-") as folder:
             inner = Path(folder)
             files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
             images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
             file = inner / "segment" if target is None else target
             aside.unite_aside(images, statements, order, living.how, file)
-            return number, CompiledSegment.read(file)
+            return number, CompiledSegment.read(file, is_kept=target is not None)
 
 
 def _written(segment: Segment, path: Path) -> OpenFile:

@@ -110,6 +110,8 @@ def explain_set(
         "expected_from": _expected_from(plan),
         "operators": operator_facts(plan),
         "memory": memory(image),
+        "memory_expected": None if plan.held is None else plan.held.expected,
+        "memory_given": None if plan.held is None else plan.held.given,
         "slots": [
             {
                 "attribute": slot.name,

@@ -69,7 +69,7 @@ def operators_of(
         chosen, *others = joins
         terms = f"{counted(len(image.joins), 'join term')}, {chosen.name}"
         building.add("joins", terms, _JOIN_SHARE * n_joined, chosen.ns, others, read_by=answer)
-    own = _by_matcher(workload, found)
+    own = by_matcher(workload, found)
     to_check = sum(cost(costs.check(name, load), units) for name, load in own.items())
     if to_check:
         reader = building.add("check", "what Python has to decide", workload.rows, to_check, read_by=reader)
@@ -149,7 +149,7 @@ class _Building:
         self.operators[by] = reader._replace(inputs=(*reader.inputs, place))
 
 
-def _by_matcher(workload: Workload, found: Found) -> dict[str, Workload]:
+def by_matcher(workload: Workload, found: Found) -> dict[str, Workload]:
     """What each matcher has to find, the one first that has most."""
     if not found.groups:
         return {found.matcher: workload}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from profilec.grammar.limits import Limits
+from profilec.planner.memory import read_memory
 from profilec.planner.ranking import BY_COST, NOT_RANKED, RANKINGS, WEIGHTS, Ranking
 from profilec.planner.rules import RULES
 
@@ -35,19 +36,22 @@ INDEXES = (
     "operator_lists",
     "operator_lists:bs",
     "pbtree",
+    "pbtree:stored",
     "sci",
     "sci:clipped",
     "sci:table",
     "sci:virtual",
     "segment_tree",
 )
+ON_DISK = "pbtree:stored"
+"""The index on secondary storage."""
 PATTERN_INDEXES = ("aho_corasick", "patterns", "regex_set", "suffix_trie", "trie")
 """Indexes of an attribute's patterns (LIKE, ILIKE, MATCHES), of which `patterns` is the default; the others are of its
 ranks."""
 PHASE_ORDERS = ("constant_first", "join_first")
 _LIMITS = ("max_depth", "max_terms", "max_size")
 _RANKING = ("ranking", "ranking_threshold", "ranking_weights")
-NAMES = ("index", "matcher", "max_cap", "phase_order", "prefilter", *_RANKING, "replan", "rules", *_LIMITS)
+NAMES = ("index", "matcher", "max_cap", "memory", "phase_order", "prefilter", *_RANKING, "replan", "rules", *_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Options:
     """What is None or empty is the planner's choice; of `rules`, None is all. `matcher_of`: matchers of the entries
     that one attribute gives access to, `matcher` that of all others. `replan`: how many times more entries than need be
     may be looked at, as documents have become, before the set is planned again; None for never. `ranking`: how the tree
-    chooses attributes, if not by cost."""
+    chooses attributes, if not by cost. `memory`: the bytes that matching is given; None for as many as it likes."""
 
     matcher: str | None = None
     index: tuple[tuple[str, str], ...] = ()
@@ -67,6 +71,7 @@ class Options:
     replan: float | None = None
     matcher_of: tuple[tuple[str, str], ...] = ()
     ranking: Ranking = NOT_RANKED
+    memory: int | None = None
 
     @classmethod
     def read(cls, given: Mapping[str, Any] | None) -> Options:
@@ -105,8 +110,19 @@ class Options:
         if replan is not None and not (isinstance(replan, int | float) and 1 < replan <= sys.float_info.max):
             raise ValueError(f"replan takes a number above 1, as 2 for twice as much as need be, not {_shown(replan)}")
         rules = _rules(given.get("rules"))
+        memory = _memory(given["memory"]) if "memory" in given else None
         return cls(
-            matcher, index, rules, Limits(**limits), max_cap, phase_order, prefilter, replan, matcher_of, ranking
+            matcher,
+            index,
+            rules,
+            Limits(**limits),
+            max_cap,
+            phase_order,
+            prefilter,
+            replan,
+            matcher_of,
+            ranking,
+            memory,
         )
 
     @property
@@ -232,6 +248,13 @@ def _positive(name: str, value: Any) -> int:
     if not 1 <= number <= most:
         raise ValueError(f"{name} takes a whole number from 1 to {most:,}, not {_shown(value)}")
     return number
+
+
+def _memory(value: Any) -> int:
+    try:
+        return read_memory(value)
+    except ValueError:
+        raise ValueError(f"memory takes bytes, as 256_000_000, '256 MB' or '1 GiB', not {_shown(value)}") from None
 
 
 def _shown(value: Any) -> str:

@@ -15,11 +15,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from profilec.planner.costs import Units
+from profilec.planner.drawing.spelled import size
+from profilec.planner.lower.held import expected_to_hold
 from profilec.planner.lower.pattern_loads import pattern_loads
 from profilec.planner.lower.unselective import unselective
-from profilec.planner.lower.workload import Workload, workload_of
-from profilec.planner.operators import Operator, counted, operators_of, rank_indexes, shortened
-from profilec.planner.options import INDEXES, PATTERN_INDEXES, Options, of_kind
+from profilec.planner.lower.workload import Workload, in_memory_of, workload_of
+from profilec.planner.memory import Held
+from profilec.planner.operators import Operator, by_matcher, counted, operators_of, rank_indexes, shortened
+from profilec.planner.options import INDEXES, ON_DISK, PATTERN_INDEXES, Options, of_kind
 from profilec.planner.pattern_choice import choose, named
 from profilec.planner.search import PREFILTER, Found, joined, plain, search
 
@@ -40,7 +43,8 @@ class Plan:
     `frequency`: of each attribute or expression the share of sampled documents that have it, for `opindex` alone.
     `phase_order`: the one forced, or None for the cheaper one of each document. `n_sampled`: the documents from which
     is known what is expected; 0 where the profiles alone tell. `unselective`: the entries by which an index has least
-    to gain, each with the share of documents for which it is looked at, and how many there are in all."""
+    to gain, each with the share of documents for which it is looked at, and how many there are in all. `held`: the
+    memory that the cheapest plan is expected to hold, and that the set is given; None where that is not limited."""
 
     matcher: str
     reason: str
@@ -57,8 +61,11 @@ class Plan:
     frequency: tuple[float, ...] = ()
     n_unselective: int = 0
     unselective: tuple[tuple[int, float], ...] = ()
+    held: Held | None = None
 
     def __post_init__(self) -> None:
+        if self.held is not None:
+            object.__setattr__(self, "held", Held(*self.held))
         object.__setattr__(self, "operators", tuple(Operator(*operator) for operator in self.operators))
 
     def __str__(self) -> str:
@@ -138,7 +145,13 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
     if options.index or options.matcher_of:
         options.expect_used(attributes_of(image))
     workload = workload_of(image, built.expected, built.sampled)
-    found = search(workload, options, units)
+    found, held = search(workload, options, units), None
+    if options.memory is not None:
+        held = Held(expected_to_hold(image, by_matcher(workload, found)), options.memory)
+        if held.is_too_much:
+            workload = in_memory_of(workload, held.given)
+            found = search(workload, options, units, on_disk=True)
+    rank_index = dict(_rank_indexes(image, found, options, held))
     joins = joined(built.joins, options.prefilter, units)
     pattern_choices = list(choose(pattern_loads(image, built.expected, built.sampled), options, units))
     pattern_index = named(pattern_choices, options)
@@ -148,27 +161,51 @@ def plan_of(built: Built, options: Options, units: Units) -> Plan:
         groups=tuple(found.groups.items()),
         prefilter=joins[0].name == PREFILTER,
         frequency=_frequency(built) if "opindex" in (found.matcher, *found.groups.values()) else (),
-        reason=_reason(options, workload, found),
+        reason=_reason(options, workload, found, held, is_on_disk=ON_DISK in rank_index.values()),
         n_profiles=image.n_profiles,
         n_attributes=len(image.slots),
         n_entries=image.n_entries,
         n_joins=len(image.joins),
         phase_order=options.phase_order,
-        index=(*rank_indexes(found), *pattern_index.items()),
+        index=(*rank_index.items(), *pattern_index.items()),
         n_sampled=workload.n_sampled,
         operators=operators_of(image, workload, found, units, pattern_index, joins, pattern_choices),
         n_unselective=n_unselective,
         unselective=worst,
+        held=held,
     )
     plan.verify()
     return plan
+
+
+def _rank_indexes(image: Image, found: Found, options: Options, held: Held | None) -> Iterator[tuple[str, str]]:
+    """Those that were chosen. On secondary storage, also of attributes whose tests stand for patterns and terms: these
+    give access in `access` alone."""
+    chosen = dict(rank_indexes(found))
+    yield from chosen.items()
+    if held is not None and held.is_too_much and "access" in (found.matcher, *found.groups.values()):
+        forced = options.rank_index
+        names = (slot.name for slot in image.slots if slot.name not in forced and plain(slot.name) not in forced)
+        yield from ((name, ON_DISK) for name in names if name not in chosen)
 
 
 def _frequency(built: Built) -> tuple[float, ...]:
     return () if built.presence is None else tuple(built.presence[: len(built.image.slots)].tolist())
 
 
-def _reason(options: Options, workload: Workload, found: Found) -> str:
+def _reason(options: Options, workload: Workload, found: Found, held: Held | None, *, is_on_disk: bool) -> str:
+    if held is None:
+        return _reason_of_cost(options, workload, found)
+    why, expected, given = _reason_of_cost(options, workload, found), size(held.expected), size(held.given)
+    if not held.is_too_much:
+        return f"{why}; the set is expected to hold {expected} of the {given} of memory that it is given"
+    why = "by the cheapest plan" if options.leaves_matcher else f"{why};"
+    what = f"{expected} of memory, more than the {given} that it is given"
+    where = f": nodes of {ON_DISK} are on secondary storage" if is_on_disk else ""
+    return f"{why} the set is expected to hold {what}{where}"
+
+
+def _reason_of_cost(options: Options, workload: Workload, found: Found) -> str:
     groups = {plain(group.attribute) for group in workload.groups}
     idle = [name for name in options.group_matcher if plain(name) not in groups]
     if idle:

@@ -10,6 +10,9 @@ every group goes to the cheapest of these, and the cheapest choice is the cheape
 The tree is in the image, which all processes map; every other matcher is made anew, in memory of its own, by each that
 opens the set. So another one, or several, are taken in its stead only where they cost less than WORTH_MAKING of it.
 
+Where that holds more than the memory that the set is given (`memory`), the matcher is `access`, and its indexes are on
+secondary storage, with all else that it needs.
+
 A choice that options force is taken, and its cost told beside those that it rejects.
 
 Invariant: the same workload, options and units give the same plan; of two that cost the same, the one that comes first
@@ -27,7 +30,7 @@ import numpy as np
 from profilec.planner import costs
 from profilec.planner.costs import MATCHERS, MIXED, Units, cost
 from profilec.planner.lower.workload import Workload, together
-from profilec.planner.options import INDEXES, WITH_INDEX, Options
+from profilec.planner.options import INDEXES, ON_DISK, WITH_INDEX, Options
 
 if TYPE_CHECKING:
     from profilec.planner.lower.join_load import JoinLoad
@@ -75,13 +78,16 @@ _Mix = tuple[str, dict[str, str], float]
 """A matcher, the other matchers of groups, what it costs."""
 
 
-def search(workload: Workload, options: Options, units: Units) -> Found:
-    """The cheapest plan among those that the options leave open."""
-    indexes = {name: _indexes(name, workload, options, units) for name in WITH_INDEX}
+def search(workload: Workload, options: Options, units: Units, *, on_disk: bool = False) -> Found:
+    """The cheapest plan among those that the options leave open; with `on_disk`, of those whose attribute indexes are
+    on secondary storage."""
+    indexes = {name: _indexes(name, workload, options, units, on_disk) for name in WITH_INDEX}
     prices = _Prices(workload, indexes, units)
     alone = sorted((Priced(name, prices.alone(name)) for name in MATCHERS), key=lambda priced: priced.ns)
     forced = options.matcher
-    if forced is None and options.rank_index:
+    if forced is None and on_disk and not options.wants_tree:
+        forced = "access"
+    elif forced is None and options.rank_index:
         able = ("access",) if options.group_matcher else WITH_INDEX
         forced = next(matcher.name for matcher in alone if matcher.name in able)
     elif forced is None and options.wants_tree:
@@ -160,7 +166,9 @@ def plain(name: str) -> str:
     return name.replace("`", "")
 
 
-def _indexes(matcher: str, workload: Workload, options: Options, units: Units) -> dict[str, tuple[Priced, ...]]:
+def _indexes(
+    matcher: str, workload: Workload, options: Options, units: Units, on_disk: bool
+) -> dict[str, tuple[Priced, ...]]:
     """By attribute that the matcher has an index of, what each index costs for a document."""
     forced = options.rank_index
     found = {}
@@ -170,7 +178,8 @@ def _indexes(matcher: str, workload: Workload, options: Options, units: Units) -
             continue
         load, times = (slot.access if matcher == "access" else slot.whole), slot.presence * asked
         priced = sorted(_priced(load, times, units), key=lambda index: index.ns)
-        found[slot.name] = _with_first(priced, forced.get(slot.name) or forced.get(plain(slot.name)))
+        named = forced.get(slot.name) or forced.get(plain(slot.name))
+        found[slot.name] = _with_first(priced, named or (ON_DISK if on_disk and matcher == "access" else None))
     return found
 
 

@@ -32,6 +32,7 @@ from profilec.runtime.matchers.mixed import MixedMatcher
 from profilec.runtime.overlap import Overlap
 from profilec.runtime.program import Document
 from profilec.runtime.store.documents import DocumentStore
+from profilec.runtime.store.node_file import NO_DISK, Disk
 from profilec.values.locks import new_lock
 
 _Store = Sequence[Document] | None
@@ -56,26 +57,28 @@ class Executor:
         index_of: Mapping[str, str] | None = None,
         frequency: Sequence[float] | None = None,
         pattern_index: Mapping[str, str] | None = None,
+        disk: Disk = NO_DISK,
     ) -> None:
         """`matcher`: a name of MATCHERS, or one with the form of leaves that the tree was loaded with: "betree:list".
         `phase_order`: one of PHASE_ORDERS, or None for the one that is expected to cost less. `prefilter`: pass over
         entries that cannot match, as the earlier documents are. `groups`: matchers of the entries that one attribute
         gives access to, by attribute, "" for none. `index_of`: names of indexes by attribute, where the
         matcher has some. `frequency`: of each slot, the share of documents that have it; None where nobody knows.
-        `pattern_index`: names of pattern indexes by attribute; the default where there is none.
+        `pattern_index`: names of pattern indexes by attribute; the default where there is none. `disk`: where indexes
+        on secondary storage are, and how much memory there is.
 
         Raises ValueError where there is no such matcher.
         """
         self.image = image
         self._name = matcher
-        self._matcher = matcher_of(image, matcher, groups=groups, index_of=index_of, frequency=frequency)
+        self._matcher = matcher_of(image, matcher, groups=groups, index_of=index_of, frequency=frequency, disk=disk)
         self._encoder = encoder_of(image, pattern_index)
         self._encode = self._encoder.encode_sparse
         self._decider = Decider(image, with_prefilter=prefilter)
         self._joined: Matcher | None = None
         """What finds the entries that ask joins alone; None where there are none."""
         if self._decider.joins is not None and self._decider.joins.literals.alone.any():
-            self._joined = matcher_of(image, matcher, joined=True, index_of=index_of, frequency=frequency)
+            self._joined = matcher_of(image, matcher, joined=True, index_of=index_of, frequency=frequency, disk=disk)
             if self._decider.joins.literals.alone.all():
                 self._matcher = Nothing()
             literals = self._decider.joins.literals

@@ -156,7 +156,7 @@ class Store(Keeper):
             if self._moment < 0:  # what another process has written since is as it left it
                 for damage in ImageFile.open(file).damage():
                     raise StoreError(f"{self.path} is damaged: segment {number}: {damage}; {RESCUE}")
-            return CompiledSegment.read(file)
+            return CompiledSegment.read(file, is_kept=True)
         except FileNotFoundError:
             raise _GoneError(file.name) from None
         except (ImageError, OSError) as error:

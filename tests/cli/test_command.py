@@ -67,6 +67,7 @@ def test_streams_that_cannot_be_used_end_it_with_2_and_a_word(redirect: str, mes
         (["-o", "max_cap=-1"], "max_cap takes a whole number from 1 to 2,147,483,647, not -1"),
         (["-o", "max_depth=deep"], "max_depth takes a whole number from 1 to 300, not 'deep'"),
         (["-o", "rules=merge_ranges,fold"], "no rule 'fold'"),
+        (["-o", "memory=lots"], "memory takes bytes, as 256_000_000, '256 MB' or '1 GiB', not 'lots'"),
         (["-o", "max_kap=3"], "no option 'max_kap'; did you mean 'max_cap'?"),
         (["--index", "prise=interval"], "index forces 'interval' on 'prise', an attribute that no profile uses; did"),
         (["--index", "price=skip_list"], "no index 'skip_list'"),
@@ -82,7 +83,7 @@ def test_an_option_that_makes_no_sense_is_one_line(
     assert run.err.startswith(f"error: {message}")
 
 
-@pytest.mark.parametrize("name", ["lci:table", "operator_lists:bs", "pbtree"])
+@pytest.mark.parametrize("name", ["lci:table", "operator_lists:bs", "pbtree", "pbtree:stored"])
 def test_an_index_may_have_a_form(profilec: Runs, write: Writes, name: str) -> None:
     write("a.prof", "PROFILE a WHERE price < 3; PROFILE b WHERE price BETWEEN 2 AND 5; PROFILE c WHERE price <> 4;")
     write("d.ndjson", '{"price": 4}\n{"price": 2}\n')
@@ -90,6 +91,18 @@ def test_an_index_may_have_a_form(profilec: Runs, write: Writes, name: str) -> N
     forced = profilec("match", "a.prof", "d.ndjson", "--index", f"price={name}")
     assert (forced.status, forced.out, forced.err) == (0, plain.out, plain.err)
     assert '["a", "b", "c"]' in forced.out
+
+
+@pytest.mark.parametrize("memory", ["1", "1 kB", "0.001MiB"])
+def test_little_memory_brings_indexes_to_disk(profilec: Runs, write: Writes, memory: str) -> None:
+    write("a.prof", "".join(f"PROFILE p{n} WHERE price < {n} AND brand = 'b{n % 9}';" for n in range(300)))
+    write("d.ndjson", '{"price": 4, "brand": "b7"}\n{"price": 290, "brand": "b3"}\n')
+    option = ("-o", f"memory={memory}")
+    told = profilec("explain", "a.prof", *option)
+    assert "pbtree:stored of price" in told.out
+    assert "more than the 1" in told.out
+    plain, limited = (profilec("match", "a.prof", "d.ndjson", *more) for more in ((), option))
+    assert (limited.status, limited.out, limited.err) == (0, plain.out, plain.err)
 
 
 @pytest.mark.parametrize("name", ["trie", "suffix_trie", "aho_corasick", "regex_set"])

@@ -41,6 +41,7 @@ from baselines.rank_tests import rank_tests
 
 MATCHERS = (
     "scan", "living", "bitmap", "betree", "betree:list", "betree:matrix", "access", "counting", "opindex", "mixed",
+    "stored",
 )  # fmt: skip
 CAPACITIES = (None, 1, 2, 5)
 Answer = bool | None
@@ -144,6 +145,8 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
     options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
     if matcher == "mixed":
         options["matcher"] = {"*": MIXED[case.style % len(MIXED)]}
+    if matcher == "stored":  # all indexes on secondary storage
+        options |= {"matcher": "access", "memory": 1}
     if case.style % 3:
         options["phase_order"] = ("constant_first", "join_first")[case.style % 3 - 1]
     max_cap = CAPACITIES[case.style // 5 % len(CAPACITIES)]
@@ -159,7 +162,8 @@ def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
         options["matcher"] |= _group_matchers(profiles, case.style)
         profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
         matcher = f"mixed, {options['matcher']}"
-    forced = _rank_index(profiles, case.style) | _pattern_index(profiles, case.style)
+    forced = {} if matcher == "stored" else _rank_index(profiles, case.style)
+    forced |= _pattern_index(profiles, case.style)
     if forced:
         options["index"] = forced
         profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)

@@ -117,6 +117,7 @@ def test_the_cost_model_knows_the_limits_of_the_runtime() -> None:
     from profilec.runtime.matchers import access
 
     assert (workload_module.KEPT, workload_module.OF_A_RANK) == (access._KEPT, access._OF_A_RANK)
+    assert workload_module.BYTES_OF_KEPT == access._BYTES_OF_KEPT
     assert workload_module.FEW == execute._FEW
 
 

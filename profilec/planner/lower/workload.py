@@ -38,6 +38,8 @@ FEW = 32
 """Entries up to which their profiles are put together one by one, by `runtime.execute`."""
 KEPT, OF_A_RANK = 16_000_000, 50
 """How many tests the matcher `access` keeps, and what a value costs of these beside the tests that hold."""
+BYTES_OF_KEPT = 8
+"""Bytes of a limited memory for each."""
 FIRST = 0.001
 """The share of values that come for the first time, of documents without end."""
 
@@ -136,9 +138,19 @@ def together(groups: Sequence[Workload], nothing: Workload) -> Workload:
 _SUMS = tuple(name for name in Workload._fields if name not in ("n_sampled", "present", "asked", "slots", "groups"))
 
 
-def _share_asked(slots: Iterable[SlotLoad]) -> float:
-    n_kept = sum(slot.access.n_cells * (OF_A_RANK + slot.access.n_held) for slot in slots if slot.n_access)
-    return max(1.0 - KEPT / max(n_kept, 1.0), FIRST)
+def in_memory_of(workload: Workload, n_bytes: int) -> Workload:
+    """The same where `access` keeps no more of what indexes told than such a memory lets it."""
+    asked = _share_asked(workload.slots, min(KEPT, n_bytes // BYTES_OF_KEPT))
+    return workload._replace(asked=asked, groups=tuple(group._replace(asked=asked) for group in workload.groups))
+
+
+def _share_asked(slots: Iterable[SlotLoad], most: int = KEPT) -> float:
+    return max(1.0 - most / max(n_to_keep(slots), 1.0), FIRST)
+
+
+def n_to_keep(slots: Iterable[SlotLoad]) -> float:
+    """What `access` keeps of all that the indexes of some slots can tell."""
+    return sum(slot.access.n_cells * (OF_A_RANK + slot.access.n_held) for slot in slots if slot.n_access)
 
 
 def found_by(image: Image, expected: Expected) -> float:

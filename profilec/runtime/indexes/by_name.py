@@ -21,6 +21,7 @@ from profilec.runtime.indexes.interval_tree import IntervalTreeIndex
 from profilec.runtime.indexes.lci import LogarithmicConstructs
 from profilec.runtime.indexes.operator_lists import OperatorLists
 from profilec.runtime.indexes.pbtree import PBTreeIndex
+from profilec.runtime.indexes.pbtree_on_disk import StoredPBTreeIndex
 from profilec.runtime.indexes.predicate_list import PredicateList
 from profilec.runtime.indexes.sci import SimpleConstructs
 from profilec.runtime.indexes.segment_tree import SegmentTreeIndex
@@ -53,6 +54,7 @@ INDEXES: dict[str, Callable[[Int32, Int32, Int32, Int32], AttributeIndex]] = {
     "operator_lists": OperatorLists,
     "operator_lists:bs": partial(OperatorLists, sort=PredicateList),
     "pbtree": PBTreeIndex,
+    "pbtree:stored": StoredPBTreeIndex,
     "sci": partial(VirtualConstructIndex, SimpleConstructs, "plain"),
     "sci:clipped": partial(VirtualConstructIndex, SimpleConstructs, "clipped"),
     "sci:table": partial(VirtualConstructIndex, SimpleConstructs, "table"),
@@ -62,6 +64,8 @@ INDEXES: dict[str, Callable[[Int32, Int32, Int32, Int32], AttributeIndex]] = {
 """What makes an index of `entries, off, low, high`: entry i has the intervals `low[j]..high[j]`, j from `off[i]` to
 before `off[i + 1]`, ascending and apart."""
 DEFAULT = "interval"
+ON_DISK = "pbtree:stored"
+"""The one that is on secondary storage."""
 
 
 def index_name(slot: Slot, index_of: Mapping[str, str]) -> str:

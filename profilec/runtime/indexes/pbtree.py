@@ -19,9 +19,7 @@ key, the LessThan list what is below it, the Inequality list what is on both sid
 key is found, its set is in the answer; what the GreaterThan list has before the pointer is, what the LessThan list has
 behind it, and all of the Inequality list but the key's own.
 
-What is what, in rank space: a point is `=`; an interval that starts where most do is `<=`, one that ends where most do
-is `>=` (`open_ended` says why; a gap between operands is a rank, so that `<` and `>` are these, too); an entry with
-both, between which one rank is missing, has `!=` of that rank.
+What is what, in rank space, `rank_predicates` says.
 
 Left open by the paper and decided here:
 - Ranges of two bounds are two predicates for the paper, told together in a second phase that counts. That touches all
@@ -44,14 +42,13 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from profilec.runtime.image import Int32
 from profilec.runtime.indexes.bplus_tree import BPlusTree
 from profilec.runtime.indexes.interval import bitmap
-from profilec.runtime.indexes.open_ended import commonest
 from profilec.runtime.indexes.posting_lists import offsets, union_of
+from profilec.runtime.indexes.rank_predicates import RankPredicates
 
 
 class PBTreeIndex:
@@ -82,7 +79,7 @@ class PBTreeIndex:
         self.constrained = bitmap(entries)
         """The entries that have a test on the slot at all."""
         owner = np.repeat(entries, np.diff(off))
-        kinds = _Kinds.of(off, low, high)
+        kinds = RankPredicates.of(off, low, high)
         self._start, self._end = kinds.start, kinds.end
         in_set = [(low, kinds.is_equal), (high, kinds.is_most), (low, kinds.is_least), (low, kinds.is_range)]
         unequal = high[kinds.is_unequal] + 1
@@ -132,30 +129,3 @@ class _List:
     def of(cls, keys: Int32, operands: Int32, owner: Int32) -> _List:
         order = np.argsort(operands, kind="stable")
         return cls(owner[order], offsets(np.searchsorted(keys, operands), len(keys)).data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    """What intervals are as predicates; of a `!=` the first half says it, and the second one is nothing."""
-
-    start: int
-    end: int
-    is_equal: NDArray[np.bool_]
-    is_most: NDArray[np.bool_]
-    is_least: NDArray[np.bool_]
-    is_range: NDArray[np.bool_]
-    is_unequal: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, off: Int32, low: Int32, high: Int32) -> _Kinds:
-        is_equal = low == high
-        start, end = commonest(low[~is_equal]), commonest(high[~is_equal])
-        is_unequal = np.zeros(len(low), np.bool_)
-        # The first of the two intervals of an entry that has two; next to the missing rank one may be a point.
-        first = off[:-1][np.diff(off) == 2]
-        is_unequal[first] = (low[first] == start) & (high[first + 1] == end) & (high[first] + 2 == low[first + 1])
-        second = np.roll(is_unequal, 1)
-        left = ~(is_unequal | second)
-        is_most = left & ~is_equal & (low == start)
-        is_least = left & ~is_equal & ~is_most & (high == end)
-        return cls(start, end, left & is_equal, is_most, is_least, left & ~(is_equal | is_most | is_least), is_unequal)

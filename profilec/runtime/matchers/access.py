@@ -16,13 +16,17 @@ every document.
 PERF: Python asks the indexes, once for each attribute of the document, and keeps within a budget what they told of a
 rank; one kernel goes over all candidates. Most tests have one interval, and are checked without being looked up.
 
+Where some index is on secondary storage, so are all these arrays, in the same file (`store/node_file`), and mapped: a
+process then has of its own no more than it writes, and what indexes told.
+
 Invariant: the candidates are the entries whose access test holds, each once, and those without one.
 """
 
 from __future__ import annotations
 
+import hashlib
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -30,19 +34,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import Image, Int32, gather, kept_offsets
-from profilec.runtime.indexes.by_name import INDEXES, AttributeIndex, index_name
+from profilec.runtime.image import Image, Int32, gather, kept_offsets, read_only
+from profilec.runtime.indexes.by_name import INDEXES, ON_DISK, AttributeIndex, index_name
+from profilec.runtime.indexes.pbtree_on_disk import StoredPBTreeIndex, file_index
 from profilec.runtime.indexes.posting_lists import offsets
 from profilec.runtime.kernels import inlined, kernel
 from profilec.runtime.matchers.betree.match import set_bit, take_bits
 from profilec.runtime.matchers.counters import bits_of
 from profilec.runtime.matchers.rank_tests import RankTests, rank_tests
+from profilec.runtime.store.node_file import NO_DISK, Disk, Filling, NodeFile, beside, temporary
 
 _FEW = 4
 """Intervals that are looked at one by one."""
 _KEPT = 16_000_000
 """How much is kept of what indexes told: tests, and for each rank as many as `_OF_A_RANK` more."""
 _OF_A_RANK = 50
+_BYTES_OF_KEPT = 8
+"""Of the memory that a set is given, at most a half is for what is kept: 4 bytes each."""
+_FORMAT = 1
+"""Goes up where what is in the file changes."""
 _NO_TESTS = array("I")
 
 
@@ -70,23 +80,46 @@ class Scratch(NamedTuple):
     summary: NDArray[np.uint64]
 
 
+class State(NamedTuple):
+    """What an image is turned into. `access`: per entry, by its place among its own, its access test, -1 for none;
+    `slot`: of each test its slot."""
+
+    access: Int32
+    slot: Int32
+    checks: Checks
+
+
 class AccessFinder:
     """See the module."""
 
-    __slots__ = ("_given", "_indexes", "_n_kept", "_n_slots", "_told", "access", "checks", "n_entries")
+    __slots__ = ("_given", "_indexes", "_most_kept", "_n_kept", "_n_slots", "_told", "access", "checks", "n_entries")
 
-    def __init__(self, image: Image, own: NDArray[np.bool_], index_of: Mapping[str, str] | None = None) -> None:
-        """`own`: the entries that it is to find; `index_of`: by attribute or expression, the name of its index."""
-        tests = rank_tests(image, own)
-        rows = access_rows(tests, _has_access(image, own))
-        self.n_entries, self._n_slots = len(tests.entries), tests.n_slots
-        self.access = np.where(rows < 0, -1, tests.tests[rows] if len(tests.tests) else -1).astype(np.int32)
-        """Per entry, by its place among its own, its access test; -1 for none."""
-        self.checks = _checks(tests, rows, self.access)
+    def __init__(
+        self,
+        image: Image,
+        own: NDArray[np.bool_],
+        index_of: Mapping[str, str] | None = None,
+        disk: Disk = NO_DISK,
+    ) -> None:
+        """`own`: the entries that it is to find; `index_of`: by attribute or expression, the name of its index; `disk`:
+        where one on secondary storage is, and how much memory there is."""
+        names = {number: index_name(slot, index_of or {}) for number, slot in enumerate(image.slots)}
+        stored = [slot for slot, name in names.items() if name == ON_DISK]
+        file = _file_of(image, own, stored, disk) if stored else None
+        state = state_of(image, own) if file is None else _mapped(file)
+        self.n_entries, self._n_slots = len(state.access), len(image.slots)
+        self.access = state.access
+        self.checks = state.checks
         self._given = tuple(self.checks)
-        self._indexes = _indexes(image, tests, self.access, index_of or {})
+        self._indexes: dict[int, AttributeIndex] = {}
+        for slot, part in _parts(state.slot, state.access):
+            if file is not None and names[slot] == ON_DISK:
+                self._indexes[slot] = StoredPBTreeIndex.of(file, str(slot))
+            else:
+                self._indexes[slot] = INDEXES[names[slot]](part, *_intervals(state.checks, part))
         self._told: dict[tuple[int, int], array[int]] = {}
         self._n_kept = 0
+        self._most_kept = _KEPT if disk.memory is None else min(_KEPT, disk.memory // _BYTES_OF_KEPT)
 
     def scratch(self) -> Scratch:
         """What one thread writes."""
@@ -106,7 +139,7 @@ class AccessFinder:
         if slot not in self._indexes:
             return _NO_TESTS
         tests = self._indexes[slot].entries_at(rank).to_array()
-        if self._n_kept > _KEPT:
+        if self._n_kept > self._most_kept:
             self._told.clear()
             self._n_kept = 0
         self._told[key] = tests
@@ -182,9 +215,8 @@ def _checks(tests: RankTests, rows: NDArray[np.int64], access: Int32) -> Checks:
     is_left[rows[rows >= 0]] = False
     left, off = gather(kept_offsets(tests.off, is_left), tests.tests[is_left], entry)
     check = _rows(tests)[left]
-    return Checks(
-        offsets(group, n_tests + 1), entry, off.astype(np.int32), check, tests.test_off, tests.low, tests.high
-    )
+    columns = offsets(group, n_tests + 1), entry, off.astype(np.int32), check, tests.test_off, tests.low, tests.high
+    return Checks(*map(read_only, columns))  # as they are where they are mapped: the kernel is compiled once
 
 
 def _rows(tests: RankTests) -> Int32:
@@ -201,21 +233,56 @@ def _rows(tests: RankTests) -> Int32:
     return rows
 
 
-def _indexes(image: Image, tests: RankTests, access: Int32, index_of: Mapping[str, str]) -> dict[int, AttributeIndex]:
-    """By slot, the index of the access tests on it."""
-    is_access = np.zeros(len(tests.slot), np.bool_)
+def state_of(image: Image, own: NDArray[np.bool_]) -> State:
+    """Of some entries of an image."""
+    tests = rank_tests(image, own)
+    rows = access_rows(tests, _has_access(image, own))
+    access = np.where(rows < 0, -1, tests.tests[rows] if len(tests.tests) else -1).astype(np.int32)
+    return State(access, tests.slot, _checks(tests, rows, access))
+
+
+def _parts(slot_of: Int32, access: Int32) -> Iterator[tuple[int, Int32]]:
+    """By slot, the access tests on it."""
+    is_access = np.zeros(len(slot_of), np.bool_)
     is_access[access[access >= 0]] = True
     numbers = np.flatnonzero(is_access).astype(np.int32)
-    numbers = numbers[np.argsort(tests.slot[numbers], kind="stable")]
-    found = {}
-    for part in np.split(numbers, np.flatnonzero(np.diff(tests.slot[numbers])) + 1):
+    numbers = numbers[np.argsort(slot_of[numbers], kind="stable")]
+    for part in np.split(numbers, np.flatnonzero(np.diff(slot_of[numbers])) + 1):
         if len(part):
-            slot = int(tests.slot[part[0]])
-            low, cut = gather(tests.test_off, tests.low, part)
-            high, _ = gather(tests.test_off, tests.high, part)
-            make = INDEXES[index_name(image.slots[slot], index_of)]
-            found[slot] = make(part, cut.astype(np.int32), low, high)
-    return found
+            yield int(slot_of[part[0]]), part
+
+
+def _intervals(checks: Checks, part: Int32) -> tuple[Int32, Int32, Int32]:
+    """The intervals of some tests: offsets, low, high."""
+    low, cut = gather(checks.test_off, checks.low, part)
+    high, _ = gather(checks.test_off, checks.high, part)
+    return cut.astype(np.int32), low, high
+
+
+def _file_of(image: Image, own: NDArray[np.bool_], stored: Sequence[int], disk: Disk) -> NodeFile:
+    """The file of the state, and of the indexes of some slots."""
+
+    def fill(filling: Filling) -> None:
+        state = state_of(image, own)
+        for slot, part in _parts(state.slot, state.access):
+            if slot in stored:
+                file_index(filling, str(slot), part, *_intervals(state.checks, part))
+        for name, column in (("access", state.access), ("slot", state.slot), *state.checks._asdict().items()):
+            filling.put(name, column.reshape(-1))
+
+    if disk.beside is None:
+        return temporary(fill, len(stored))
+    digest = hashlib.blake2b(repr((_FORMAT, stored)).encode(), digest_size=8)
+    arrays = (image.entry_off, image.entry_tests, image.entry_access, image.test_slot, image.test_off)
+    for column in (own, *arrays, image.test_low, image.test_high):
+        digest.update(column.data)
+    return beside(disk.beside, digest.hexdigest(), fill, len(stored))
+
+
+def _mapped(file: NodeFile) -> State:
+    columns = {name: file.array(name) for name in Checks._fields}
+    checks = Checks(**columns | {"check": columns["check"].reshape(-1, 4)})
+    return State(file.array("access"), file.array("slot"), checks)
 
 
 @kernel

@@ -16,6 +16,7 @@ from profilec.runtime.joins.literals import asks_joins_alone
 from profilec.runtime.matchers.betree.tree import Tree
 from profilec.runtime.matchers.groups import entries_of
 from profilec.runtime.matchers.mixed import MixedMatcher
+from profilec.runtime.store.node_file import NO_DISK, Disk
 
 Entries: TypeAlias = NDArray[np.bool_]
 """Some of an image's entries."""
@@ -41,11 +42,13 @@ class Matcher(Protocol):
 
 class Given(NamedTuple):
     """What a matcher may need: a tree of the entries; the attribute indexes that are asked for, by attribute; of each
-    slot the share of documents that have it, or None where that is not known."""
+    slot the share of documents that have it, or None where that is not known; where indexes on secondary storage are,
+    and the memory there is."""
 
     tree: Tree | None
     index_of: Mapping[str, str]
     frequency: Sequence[float] | None
+    disk: Disk
 
 
 def _betree(image: Image, own: Entries, given: Given) -> Matcher:
@@ -58,7 +61,8 @@ def _access(image: Image, own: Entries, given: Given) -> Matcher:
     from profilec.runtime.matchers.access import AccessFinder
     from profilec.runtime.matchers.candidates import SparseCandidateMatcher
 
-    return SparseCandidateMatcher(AccessFinder(image, own, given.index_of), np.flatnonzero(own).astype(np.int32))
+    finder = AccessFinder(image, own, given.index_of, given.disk)
+    return SparseCandidateMatcher(finder, np.flatnonzero(own).astype(np.int32))
 
 
 def _counting(image: Image, own: Entries, given: Given) -> Matcher:
@@ -130,14 +134,16 @@ def matcher_of(
     groups: Mapping[str, str] | None = None,
     index_of: Mapping[str, str] | None = None,
     frequency: Sequence[float] | None = None,
+    disk: Disk = NO_DISK,
 ) -> Matcher:
     """What finds the entries that do not ask joins alone, or those that do (`joined`); of the former those of `groups`,
-    by the attribute that gives access to them, with matchers of their own. `index_of`, `frequency`: see `Given`.
+    by the attribute that gives access to them, with matchers of their own. `index_of`, `frequency`, `disk`: see
+    `Given`.
 
     Raises ValueError where there is no such matcher.
     """
     own = asks_joins_alone(image) == joined
-    given = Given(image.join_tree if joined else image.tree, index_of or {}, frequency)
+    given = Given(image.join_tree if joined else image.tree, index_of or {}, frequency, disk)
     if joined or not groups:
         return _make(name)(image, own, given)
     parts = {}

@@ -19,10 +19,10 @@ Invariant: all leaves are at one depth; through the links they have all keys in 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, takewhile
 from operator import eq
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from profilec.runtime.indexes.stored_pbtree.node_bytes import Branch, DamagedNodeError, Items
 from profilec.runtime.indexes.stored_pbtree.pages import Pages
@@ -30,6 +30,7 @@ from profilec.runtime.indexes.stored_pbtree.pages import Pages
 Place: TypeAlias = "tuple[Items, int]"
 """An item: its leaf, and its position there."""
 _Path: TypeAlias = "list[tuple[Branch, int]]"
+_T = TypeVar("_T")
 
 
 class BPlusTree:
@@ -46,6 +47,31 @@ class BPlusTree:
     @classmethod
     def empty(cls, pages: Pages, order: int, mark: Callable[[bytes], bytes] | None = None) -> BPlusTree:
         return cls(pages, pages.new(Items(0)).number, order, mark)
+
+    @classmethod
+    def loaded(
+        cls,
+        pages: Pages,
+        order: int,
+        items: Iterable[tuple[bytes, bytes]],
+        mark: Callable[[bytes], bytes] | None = None,
+    ) -> BPlusTree:
+        """A tree of keys that ascend, made from below, with full nodes. Keys are taken one by one, and nodes written
+        where they are many."""
+        tree = cls(pages, 0, order, mark)
+        level: list[tuple[bytes, int, bytes]] = []
+        for separator, leaf in chained(pages, order, items):
+            level.append((separator, leaf.number, tree._mark_of(leaf)))
+        while len(level) > 1:
+            above = []
+            for part in parts_of(level, order):
+                separators, children, marks = (list(column) for column in zip(*part, strict=True))
+                branch = pages.new(Branch(0, separators[1:], children, marks))
+                above.append((separators[0], branch.number, max(marks)))
+                pages.relieve()
+            level = above
+        tree.root = level[0][1]
+        return tree
 
     def find(self, key: bytes) -> tuple[Items, int, bool]:
         """The leaf where a key is or would be, its position there, and whether it is there."""
@@ -212,6 +238,40 @@ class BPlusTree:
         if self._mark is None:
             return b""
         return max(node.marks if isinstance(node, Branch) else map(self._mark, node.keys), default=b"")
+
+
+def chained(pages: Pages, order: int, items: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, Items]]:
+    """Linked nodes of keys that ascend, each with what separates it from the one before it; one at least."""
+    before: Items | None = None
+    for part in parts_of(items, order):
+        node = pages.new(Items(0, 0 if before is None else before.number, 0, [key for key, _ in part]))
+        node.values = [value for _, value in part]
+        if before is not None:
+            before.next = node.number
+            pages.change(before)
+        yield b"" if before is None else _separator(before, node), node
+        pages.relieve()
+        before = node
+    if before is None:
+        yield b"", pages.new(Items(0))
+
+
+def parts_of(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """Parts of `size` items; of the last two, both are at least half as large.
+
+    >>> [len(part) for part in parts_of(range(9), 4)], list(parts_of([], 4))
+    ([4, 2, 3], [])
+    """
+    left = iter(items)
+    held = list(islice(left, size))
+    while more := list(islice(left, size)):
+        if len(more) < size:
+            held += more
+            held, more = held[: len(held) // 2], held[len(held) // 2 :]
+        yield held
+        held = more
+    if held:
+        yield held
 
 
 def _size(node: Items | Branch) -> int:

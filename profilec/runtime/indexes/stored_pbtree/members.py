@@ -55,6 +55,16 @@ class Members:
         members.insert(position, member)
         return _bytes(members) if len(members) <= self.inline else self._spill(members)
 
+    def loaded(self, members: array[int]) -> bytes:
+        """The set of members that ascend."""
+        if len(members) <= self.inline:
+            return _bytes(members)
+        chunks = []
+        for start in range(0, len(members), self.chunk):
+            chunk = self._pages.new(Chunk(0, members[start : start + self.chunk]))
+            chunks.append((_FENCE.pack(members[start] if start else 0), _NUMBER.pack(chunk.number)))
+        return _SPILLED.pack(1, BPlusTree.loaded(self._pages, self._order, chunks).root, len(members))
+
     def discard(self, data: bytes, member: int) -> bytes | None:
         """The set with one member fewer; None where it does not have it."""
         if is_spilled(data):

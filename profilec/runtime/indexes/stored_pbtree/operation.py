@@ -93,7 +93,7 @@ class Operation:
         if operator in SET_OPERATORS:
             item = leaf.values[position]
             update = self.members.add if comes else self.members.discard
-            members = update(set_of(item), _member(entry, SET_OPERATORS[operator]))
+            members = update(set_of(item), member_of(entry, SET_OPERATORS[operator]))
             if members is None:
                 return False
             leaf.values[position] = with_set(item, members)
@@ -101,7 +101,7 @@ class Operation:
             which, bits = LIST_OPERATORS[operator]
             number = pointer(leaf.values[position], which)
             change = self.lists[which].insert if comes else self.lists[which].remove
-            if not change(key, number, _member(entry, bits)):
+            if not change(key, number, member_of(entry, bits)):
                 return _same(operator not in SET_OPERATORS, number)
         item = leaf.values[position]  # not the earlier one: its pointers may have been turned
         n = 1 if comes else -1
@@ -115,7 +115,7 @@ class Operation:
         """Whether the range was not there; `range_` is its key."""
         tree = range_tree(self.pages, self.header.ranges, self.header.order)
         leaf, position, is_there = tree.find(range_)
-        members = self.members.add(leaf.values[position] if is_there else b"", _member(entry, 0))
+        members = self.members.add(leaf.values[position] if is_there else b"", member_of(entry, 0))
         if members is None:
             return False
         if is_there:
@@ -130,7 +130,7 @@ class Operation:
         """Whether the range was there."""
         tree = range_tree(self.pages, self.header.ranges, self.header.order)
         leaf, position, is_there = tree.find(range_)
-        members = self.members.discard(leaf.values[position], _member(entry, 0)) if is_there else None
+        members = self.members.discard(leaf.values[position], member_of(entry, 0)) if is_there else None
         if members is None:
             return False
         if members:
@@ -141,11 +141,17 @@ class Operation:
         self._changed_ranges(tree, -1)
         return True
 
-    def satisfied(self, key: bytes) -> Iterator[bytes]:
-        """The sets of all predicates that hold for a key's value, none twice (Figure 8)."""
+    def satisfied(self, key: bytes, *, from_lists: bool = True) -> Iterator[bytes]:
+        """The sets of all predicates that hold for a key's value, none twice (Figure 8); without `from_lists` of those
+        alone that the key's item has, and of ranges."""
         leaf, position, is_there = self.tree.find(key)
         if is_there:
             yield set_of(leaf.values[position])
+        if from_lists:
+            yield from self._from_lists(key, leaf, position, is_there)
+        yield from containing(self.pages, self.header.ranges, key)
+
+    def _from_lists(self, key: bytes, leaf: Items, position: int, is_there: bool) -> Iterator[bytes]:
         # Figure 9, line 4. Where all keys of the leaf exceed the input, the item is in the previous leaf; where the key
         # was found its own pointer does, for the list is read from below the key.
         floor = (leaf, position) if is_there else self.tree.before(leaf, position)
@@ -157,7 +163,6 @@ class Operation:
         yield from self.lists[Pointer.LESS].above(key, less)
         yield from self.lists[Pointer.UNEQUAL].below(key, unequal)
         yield from self.lists[Pointer.UNEQUAL].above(key, unequal)
-        yield from containing(self.pages, self.header.ranges, key)
 
     def _new_item(self, leaf: Items, position: int) -> bytes:
         """The item of a new key, to stand at a place, with the pointers of its neighbours (Figure 6, lines 7 to 16)."""
@@ -186,7 +191,8 @@ def create(nodes: NodeStore, order: int) -> None:
     pages.flush()
 
 
-def _member(entry: int, bits: int) -> int:
+def member_of(entry: int, bits: int) -> int:
+    """An entry in a set, with the lowest bits of its operator."""
     return entry << MEMBER_SHIFT | bits
 
 

@@ -24,6 +24,8 @@ from profilec.runtime.indexes.stored_pbtree.node_bytes import (
 from profilec.runtime.store.nodes import NodeStore
 
 _Any = TypeVar("_Any", Header, Items, Branch, Chunk)
+_MANY = 1_000
+"""Nodes that are in memory before `relieve` writes them."""
 
 
 class Pages:
@@ -92,6 +94,11 @@ class Pages:
         self._known.clear()
         self._changed.clear()
         self._removed.clear()
+
+    def relieve(self) -> None:
+        """Writes nodes where many were made. One that is changed afterwards is written again."""
+        if len(self._known) > _MANY:
+            self.flush()
 
     def forget(self) -> None:
         """Forgets nodes that were only read."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from pyroaring import BitMap
 
+from profilec.runtime.indexes.stored_pbtree.bulk_load import Keyed, load
 from profilec.runtime.indexes.stored_pbtree.check import Checked, check
 from profilec.runtime.indexes.stored_pbtree.leaf_items import set_of
 from profilec.runtime.indexes.stored_pbtree.operation import (
@@ -25,6 +26,7 @@ from profilec.values.ordered_bytes import ordered_bytes, value_of
 
 ORDER = 64
 """Keys to a leaf. LAYOUT: of numbers, half full, about a page of LMDB's (4 kB)."""
+_ORDER_TOO_SMALL = "an order of {}; at least 3 keys go into a node"
 MAX_ENTRY = 2**32 - 1
 _MOST_PAGES = 10_000
 """What `insert_all` holds in memory before it writes."""
@@ -56,11 +58,41 @@ class StoredPBTree:
         """
         self._nodes = nodes
         if order is not None and order < 3:
-            raise ValueError(f"an order of {order}; at least 3 keys go into a node")
+            raise ValueError(_ORDER_TOO_SMALL.format(order))
         if not nodes.root:
             create(nodes, ORDER if order is None else order)
         elif order not in {None, self.order}:
             raise ValueError(f"the tree in the store has the order {self.order}, not {order}")
+
+    @classmethod
+    def load(
+        cls,
+        nodes: NodeStore,
+        predicates: Iterable[tuple[str, Value, int]],
+        ranges: Iterable[tuple[Value, Value, int]] = (),
+        order: int = ORDER,
+    ) -> StoredPBTree:
+        """A tree of all these predicates, in a store that is empty: made from below, in a fraction of the time that
+        insertions take, and like any other afterwards. `ranges`: as of `insert_range`, both bounds included.
+
+        Raises:
+            ValueError: as for `insert` and `insert_range`; or the store is not empty.
+        """
+        keyed = {(_key(operator, value, entry), operator, entry) for operator, value, entry in predicates}
+        of_ranges = {(_range(low, high, entry, False, False), entry) for low, high, entry in ranges}
+        return cls.load_keyed(nodes, sorted(keyed), sorted(of_ranges), order)
+
+    @classmethod
+    def load_keyed(
+        cls, nodes: NodeStore, predicates: Sequence[Keyed], ranges: Sequence[tuple[bytes, int]], order: int = ORDER
+    ) -> StoredPBTree:
+        """As `load`, of keys that are in order, none twice."""
+        if nodes.root:
+            raise ValueError("the store has a tree already: load another one, or insert into this")
+        if order < 3:
+            raise ValueError(_ORDER_TOO_SMALL.format(order))
+        load(nodes, order, predicates, ranges)
+        return cls(nodes)
 
     @property
     def order(self) -> int:
@@ -141,8 +173,9 @@ class StoredPBTree:
             raise KeyError((low, high, entry, low_open, high_open))
         operation.pages.flush()
 
-    def search(self, value: Value) -> BitMap:
-        """The entries of which a predicate holds for a value; for what compares with nothing there are none.
+    def search(self, value: Value, *, from_lists: bool = True) -> BitMap:
+        """The entries of which a predicate holds for a value; for what compares with nothing there are none. Without
+        `from_lists` only predicates whose constant the value is are asked, and ranges.
 
         Raises:
             DamagedNodeError: a node that was read is damaged.
@@ -152,7 +185,7 @@ class StoredPBTree:
         except ValueError:
             return BitMap()
         operation = Operation(self._nodes)
-        return _entries(operation, operation.satisfied(key))
+        return _entries(operation, operation.satisfied(key, from_lists=from_lists))
 
     def range(self, low: Value = None, high: Value = None) -> Iterator[tuple[Value, BitMap]]:
         """The constants from `low` to `high`, both included, in order, kinds in the order of `Kind`; None is no bound.
