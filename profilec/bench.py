@@ -51,7 +51,7 @@ def bench(
         DisagreementError: two matchers give different answers.
         DocumentError: as `ProfileSet.match`.
     """
-    parts, store = profile_set._whole(), profile_set.documents
+    parts, store = profile_set._whole().whole(), profile_set.documents
     plan = parts.plan
     rest = sum(operator.ns for operator in plan.operators if operator.name in ("encode", "check", "joins"))
     expected = {name: ns + rest for operator in plan.operators for name, ns in operator.rejected if name in MATCHERS}

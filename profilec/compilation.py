@@ -207,7 +207,7 @@ class CompiledSegment:
     """A compiled set as a segment of a living one: what it is made of, and what matches it. `file`: its image; None
     where it is in no file. `kept`: where a store keeps it."""
 
-    __slots__ = ("_executor", "file", "kept", "parts")
+    __slots__ = ("__weakref__", "_executor", "file", "kept", "parts")
 
     def __init__(
         self,

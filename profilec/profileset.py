@@ -9,46 +9,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from profilec.compilation import (
-    FEW_DOCUMENTS,
-    FEW_ENTRIES,
-    Compilation,
-    CompiledSegment,
-    How,
-    collector_paused,
-    compile_segment,
-    executor_of,
-    with_tree_of,
-)
+from profilec.compilation import Compilation, CompiledSegment, How, collector_paused, compile_segment
+from profilec.compiled_set import CompiledSet
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.limits import Limits
 from profilec.grammar.statements import Example, ProfileStatement
 from profilec.observed import Observed
 from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
-from profilec.planner.explain import explain_profile, explain_set
-from profilec.planner.lower import is_outranked
-from profilec.planner.lower.rearrange import rearranged
-from profilec.planner.lower.workload import found_by
+from profilec.planner.explain import explain_profile
 from profilec.planner.options import Options
-from profilec.planner.plan import Plan, attributes_of, plan_of
-from profilec.planner.ranking import BY_COST
+from profilec.planner.plan import Plan, attributes_of
 from profilec.planner.sources import Source
 from profilec.planner.statistics import Statistics
 from profilec.planner.workers import WorkerPool
-from profilec.profile_table import Place
+from profilec.profile_table import Place, ProfileTable
 from profilec.runtime.batch import MatchBatch, expect_documents, n_threads_of
-from profilec.runtime.columns import columns_of, n_rows_of, rows_at, rows_of
-from profilec.runtime.execute import Executor
-from profilec.runtime.image import Int32
+from profilec.runtime.columns import columns_of, n_rows_of, rows_at
+from profilec.runtime.image import Image, Int32
 from profilec.runtime.imagefile.container import ImageFile, is_image, to_bytes, write
 from profilec.runtime.store.documents import DocumentStore
 from profilec.saved_set import SetParts, read_set, set_sections
@@ -58,7 +45,6 @@ from profilec.why import Explanation, explain_truth
 
 if TYPE_CHECKING:  # what a set needs that changes is loaded with its first change
     from profilec.living.living_set import Keeper, LivingSet, Prepared
-    from profilec.runtime.analyze import Seen
     from profilec.store.store import Store
 
 
@@ -148,51 +134,66 @@ class ProfileSet:
     """
 
     def __init__(self, parts: SetParts, units: Units | None = None) -> None:
-        self._hold(parts, DocumentStore(schema=parts.schema), units)
+        units = default_units() if units is None else units
+        self._begin(CompiledSet(parts, units), DocumentStore(schema=parts.schema))
 
-    def _hold(self, parts: SetParts, documents: DocumentStore, units: Units | None = None) -> None:
-        self._parts = parts
-        self._units = default_units() if units is None else units
-        self._table = parts.table
-        self._image = parts.image
-        self.plan: Plan = parts.plan
-        """What was chosen, and why."""
+    def _begin(self, compiled: CompiledSet, documents: DocumentStore) -> None:
+        self._compiled = compiled
+        """The set until its first change. Whoever takes it before he finds that there is no living one has all."""
+        self._living: LivingSet | None = None
+        """The set since its first change."""
+        self._beginning = new_lock()
+        self._merged: WeakKeyDictionary[CompiledSegment, CompiledSet] = WeakKeyDictionary()
+        """What is asked of the whole set, by the segment that was that."""
         self.documents = documents
         """The earlier documents that quantified joins range over."""
-        self._is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
-        self._first: Executor | None = None
-        """What matches the first documents of a small set."""
-        self._final: Executor | None = None
-        self._preparing = new_lock()
         self._replanning = new_lock()
-        self._n_asked = 0
-        self._observed = None if parts.options.replan is None else Observed(self._look_at_the_plan)
+        self._observed = None if compiled.parts.options.replan is None else Observed(self._look_at_the_plan)
         """What replans this set by itself; None where nobody asked for that."""
-        self._living: LivingSet | None = None
-        """The set since its first change; what is above is then its profiles as they were merged last."""
-        self._beginning = new_lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """The bytes of the image, whether or not it is in a file, and the documents."""
-        return {"image": to_bytes(set_sections(self._to_keep())), "documents": self.documents}
+        return {"image": to_bytes(set_sections(self._whole().to_keep())), "documents": self.documents}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._hold(read_set(ImageFile(state["image"], "the pickled image")), state["documents"])
+        parts = read_set(ImageFile(state["image"], "the pickled image"))
+        self._begin(CompiledSet(parts, default_units()), state["documents"])
 
-    def _executor(self, n_documents: int = 1) -> Executor:
-        """What matches the next documents. Made when the first comes, so that a set is loaded without it."""
-        if self._final is not None:
-            return self._final
-        self._n_asked += n_documents
-        begins = self._is_small and self._n_asked <= FEW_DOCUMENTS
-        if not begins:
-            self._whole()
-        with self._preparing:
-            if begins:
-                self._first = self._first or executor_of(self._parts, "scan")
-                return self._first
-            self._final = self._final or executor_of(self._parts)
-            return self._final
+    def _whole(self) -> CompiledSet:
+        """All profiles as one set, into which those of a living one are merged now."""
+        compiled, living = self._compiled, self._living
+        if living is None:
+            return compiled
+        from profilec.living.merging import merge
+
+        segment = merge(living)
+        if segment is None:
+            return compiled  # of no profiles
+        with self._beginning:
+            whole = self._merged.get(segment.compiled)
+            if whole is None:
+                whole = CompiledSet(segment.compiled.parts, compiled.units, segment.compiled.executor)
+                self._merged[segment.compiled] = whole
+            return whole
+
+    @property
+    def _parts(self) -> SetParts:
+        return self._whole().parts
+
+    @property
+    def _image(self) -> Image:
+        return self._parts.image
+
+    @property
+    def _table(self) -> ProfileTable:
+        return self._parts.table
+
+    @property
+    def plan(self) -> Plan:
+        """What was chosen, and why; of a set that changed, for its largest segment."""
+        compiled, living = self._compiled, self._living
+        segments = () if living is None else living.state.segments
+        return max(segments, key=len).compiled.parts.plan if segments else compiled.plan
 
     def replan(self, statistics: Any = None) -> Plan:
         """Plans the set again for documents like those of `statistics`, and returns the new plan. What is matched
@@ -218,31 +219,19 @@ class ProfileSet:
         return self.plan
 
     def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
-        """Plans again, unless no more than `limit` times as much is looked at as would be then, and no node of a tree
-        whose attributes are ranked is below its threshold."""
-        self.compact()
-        parts = self._parts
-        built = rearranged(parts.image, known.sample)
-        now, then = (found_by(image, built.expected) + 1 for image in (parts.image, built.image))
-        ranking, image, sampled = parts.options.ranking, built.image, None
-        if ranking.by != BY_COST and not parts.plan.groups:  # a tree of all entries
-            image, sampled = replace(image, tree=parts.image.tree, join_tree=parts.image.join_tree), built.sampled
-        is_outdated = now > limit * then  # counted from 1: one entry more or less is nothing
-        if not (is_outdated or (sampled is not None and is_outranked(image, ranking, sampled))):
+        whole = self._whole()
+        if not whole.plan_for(known, limit) or self._living is None:
             return
-        plan = plan_of(built, parts.options, self._units)
-        parts = with_tree_of(parts._replace(image=image, plan=plan), built.presence, sampled)
-        executor = executor_of(parts)
-        with self._preparing:
-            old, self._parts = self._parts, parts
-            self._image, self.plan, self._final = parts.image, plan, executor
-        for segment in () if self._living is None else self._living.state.segments:
-            if segment.compiled.parts is old:
-                segment.compiled = CompiledSegment(parts, executor)
+        with self._beginning:
+            for segment in self._living.state.segments:
+                old = segment.compiled
+                if self._merged.get(old) is whole:
+                    segment.compiled = CompiledSegment(whole.parts, whole.final, old.file, old.kept)
+                    self._merged[segment.compiled] = whole
 
     def _look_at_the_plan(self) -> None:
         """Plans again, in a thread of its own, where that pays."""
-        limit, observed = self._parts.options.replan, self._observed
+        limit, observed = self._compiled.parts.options.replan, self._observed
         if self._living is not None:
             from profilec.living.merging import is_whole
 
@@ -259,34 +248,20 @@ class ProfileSet:
 
         Thread(target=look, name="profilec replan", daemon=True).start()
 
-    def _to_keep(self) -> SetParts:
-        """The parts as they are saved: a small set makes its tree again sooner than kernels are compiled."""
-        self.compact()
-        return self._parts if self._is_small else self._whole()
-
-    def _whole(self) -> SetParts:
-        """The parts with all that the plan wants in the image."""
-        self.compact()
-        with self._preparing:
-            whole = with_tree_of(self._parts)
-            if whole is not self._parts:
-                self._parts, self._image = whole, whole.image
-            return whole
-
     @property
     def schema(self) -> Schema | None:
         """The attributes that SCHEMA declares; None where nothing does."""
-        return next(iter(self._parts.schema), None)
+        return next(iter(self._compiled.parts.schema), None)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the compiler found: warnings, and with on_error="skip" the errors of the profiles left out."""
-        return tuple(self._parts.diagnostics)
+        return tuple(self._compiled.parts.diagnostics)
 
     @property
     def limits(self) -> Limits:
         """What one profile may be."""
-        return self._parts.options.limits
+        return self._compiled.parts.options.limits
 
     @property
     def keeper(self) -> Keeper | None:
@@ -296,29 +271,29 @@ class ProfileSet:
     @property
     def ids(self) -> Sequence[str]:
         """All ids, in the set's order: that of insertion. They equal a list of the same ids."""
-        living = self._now()
-        return self._table.ids if living is None else living.ids()
+        table, living = self._compiled.parts.table, self._now()
+        return table.ids if living is None else living.ids()
 
     def __len__(self) -> int:
-        living = self._now()
-        return len(self._table.ids) if living is None else len(living)
+        table, living = self._compiled.parts.table, self._now()
+        return len(table.ids) if living is None else len(living)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
     def __contains__(self, id: object) -> bool:
-        living = self._now()
+        table, living = self._compiled.parts.table, self._now()
         if living is not None:
             return isinstance(id, str) and living.contains(id)
-        return self._table.ordinal(id) is not None
+        return table.ordinal(id) is not None
 
     def __getitem__(self, id: str) -> Profile:
         """The profile of an id. Raises KeyError."""
+        table = self._compiled.parts.table
         if self._living is not None:
             own = self._statement(id)
             return Profile(id, own.where, own.properties, own.comment)
-        ordinal = self.ordinal(id)
-        table = self._table
+        ordinal = self._ordinal(table, id)
         return Profile(id, table.wheres[ordinal], table.properties.get(ordinal, {}), table.comments.get(ordinal))
 
     def _statement(self, id: str) -> ProfileStatement:
@@ -387,28 +362,17 @@ class ProfileSet:
     def compact(self) -> None:
         """Merges what was inserted with all else, without what was deleted, as if the set had been compiled so. That is
         done aside now and then anyhow; what is matched meanwhile sees the same profiles."""
-        living = self._living
-        if living is None:
-            return
-        from profilec.living.merging import merge
+        if self._living is not None:
+            from profilec.living.merging import merge
 
-        with self._beginning:
-            segment = merge(living)
-            parts = compile_segment([], self._how()).parts if segment is None else segment.compiled.parts
-            if parts is not self._parts:
-                with self._preparing:
-                    self._parts, self._table, self._image, self.plan = parts, parts.table, parts.image, parts.plan
-                    self._is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
-                    self._first = self._final = None
+            merge(self._living)
 
     def _settled(self) -> ProfileSet:
         """The set as it is now, which what is changed later does not change; its documents are the same."""
         if self._living is None:
             return self
-        self.compact()
         settled = ProfileSet.__new__(ProfileSet)
-        with self._preparing:
-            settled._hold(self._parts, self.documents, self._units)
+        settled._begin(self._whole(), self.documents)
         return settled
 
     def _change(self, source: Any, *, of_known: bool | None) -> tuple[Diagnostic, ...]:
@@ -419,7 +383,7 @@ class ProfileSet:
 
         living = self._changing()
         with collector_paused():
-            prepared, diagnostics = prepare(source, self.schema, self._parts.options)
+            prepared, diagnostics = prepare(source, self.schema, self._compiled.parts.options)
         if len(prepared) >= LARGE and of_known is False:
             append(living, prepared, partial(self._expect_fit, living, of_known=False))
             return diagnostics
@@ -472,16 +436,23 @@ class ProfileSet:
             from profilec.living.living_set import LivingSet
             from profilec.living.segment import Segment
 
-            parts = self._whole()
+            compiled = self._compiled
+            compiled.whole()
             with self._beginning:
                 if self._living is None:
-                    base = Segment(CompiledSegment(parts, self._final), np.arange(len(self._table.ids)))
+                    parts = compiled.parts
+                    base = Segment(CompiledSegment(parts, compiled.final), np.arange(len(parts.table.ids)))
                     segments = (base,) if len(base) else ()
-                    self._living = LivingSet(segments, self._how(), self.documents)
+                    how = self._how()
+                    self._living = LivingSet(segments, how, self.documents)
+                    nothing = compile_segment([], how).parts
+                    kept = nothing._replace(options=parts.options, diagnostics=parts.diagnostics)
+                    self._compiled = CompiledSet(kept, compiled.units)  # last: see there
         return self._living
 
     def _how(self) -> How:
-        return How(self.schema, self._parts.options, self._units)
+        compiled = self._compiled
+        return How(self.schema, compiled.parts.options, compiled.units)
 
     def _now(self) -> LivingSet | None:
         """The living set, with what other processes changed by now; None of a set that never changed."""
@@ -508,7 +479,7 @@ class ProfileSet:
             OSError: the file cannot be written.
             TypeError: a property of a profile is a value that no image keeps.
         """
-        write(path, set_sections(self._to_keep()))
+        write(path, set_sections(self._whole().to_keep()))
 
     def match(self, document: Mapping[str, Any], *, semantics: str = "point") -> list[str]:
         """The ids of the profiles that the document matches, in the set's order.
@@ -527,28 +498,31 @@ class ProfileSet:
         if semantics == "point" or _is_point(semantics):  # PERF: one document costs little more than a call does
             if self._observed is not None:
                 self._observed.saw(document)
+            compiled = self._compiled
             if self._living is not None:
                 return self._living.match(document)
-            executor = self._final or self._executor()
-            return self._table.ids.take(executor.match(document, self.documents))
-        found = self._overlapping(document)
-        return self._table.ids.take(found)
+            executor = compiled.final or compiled.executor()
+            return compiled.parts.table.ids.take(executor.match(document, self.documents))
+        whole = self._whole()
+        return whole.parts.table.ids.take(self._overlapping(whole, document))
 
     def count(self, document: Mapping[str, Any], *, semantics: str = "point") -> int:
         """How many profiles the document matches; as `match`."""
         if _is_point(semantics):
+            compiled = self._compiled
             if self._living is not None:
                 return len(self._living.match(document))
-            return self._executor().count(document, self.documents)
-        return len(self._overlapping(document))
+            return compiled.executor().count(document, self.documents)
+        return len(self._overlapping(self._whole(), document))
 
     def any(self, document: Mapping[str, Any], *, semantics: str = "point") -> bool:
         """Whether the document matches some profile; as `match`."""
         if _is_point(semantics):
+            compiled = self._compiled
             if self._living is not None:
                 return bool(self._living.match(document))
-            return self._executor().any(document, self.documents)
-        return len(self._overlapping(document)) > 0
+            return compiled.executor().any(document, self.documents)
+        return len(self._overlapping(self._whole(), document)) > 0
 
     def _documents_at(self, documents: Any, places: list[int]) -> list[Any]:
         """Some of a batch; of a table, with the columns that profiles may ask for."""
@@ -558,10 +532,9 @@ class ProfileSet:
         asked = {*names, *(name.partition(".")[0] for name in names)}
         return rows_at(columns_of(documents, asked), places)
 
-    def _overlapping(self, document: Mapping[str, Any]) -> Int32:
-        self.compact()
-        overlap = self._executor().overlap
-        overlap.require(self.ids)
+    def _overlapping(self, whole: CompiledSet, document: Mapping[str, Any]) -> Int32:
+        overlap = whole.executor().overlap
+        overlap.require(whole.parts.table.ids)
         return overlap.match(document)
 
     def match_batch(self, documents: Any, *, threads: int | None = None) -> MatchBatch:
@@ -583,14 +556,16 @@ class ProfileSet:
         if n_rows_of(documents) is None and not isinstance(documents, list | tuple):
             documents = list(documents)
         n_documents = len(documents)
+        compiled = self._compiled
         if self._living is not None:
             if self._observed is not None:
                 self._observed.saw_many(n_documents, partial(self._documents_at, documents))
             return MatchBatch(*self._living.match_batch(documents, n_threads))
-        offsets, indices = self._executor(n_documents).match_batch(documents, self.documents, threads=n_threads)
+        executor = compiled.executor(n_documents)
+        offsets, indices = executor.match_batch(documents, self.documents, threads=n_threads)
         if self._observed is not None:
             self._observed.saw_many(n_documents, partial(self._documents_at, documents))
-        return MatchBatch(offsets, indices, self._table.ids)
+        return MatchBatch(offsets, indices, compiled.parts.table.ids)
 
     def process(self, document: Mapping[str, Any]) -> list[str]:
         """Matches the document, then adds it to `documents`.
@@ -606,7 +581,7 @@ class ProfileSet:
         """The truth of a profile's condition for a document, predicate by predicate. Raises KeyError."""
         profile = self[id]
         earlier = self.documents.snapshot() if self.plan.n_joins or self._living is not None else ()
-        return explain_truth(profile, self.place(id), document, earlier, self.schema, self._parts.options.limits)
+        return explain_truth(profile, self.place(id), document, earlier, self.schema, self.limits)
 
     def explain(
         self,
@@ -631,51 +606,46 @@ class ProfileSet:
         if id is None:
             if form is not None:
                 raise ValueError("form is asked of one profile: give its id")
-            self.compact()
-            seen = None if analyze is None else self._run(analyze)
-            filtered = self._executor(0).filtered(self.documents) if self.plan.n_joins else None
-            places, store = self._table.places.__getitem__, self.documents
-            with store.reading():
-                return explain_set(self._image, self.plan, self._table.ids, places, format, filtered, store, seen)
+            return self._whole().explain(self.documents, format, analyze)
         if analyze is not None:
             raise ValueError("analyze is asked of the set, and not of one profile")
-        image, ordinal = self._image, 0
+        compiled = self._compiled
+        image, options = compiled.image, compiled.parts.options
         if self._living is None:
-            ordinal = self.ordinal(id)
+            ordinal = self._ordinal(compiled.parts.table, id)
         else:
-            image = compile_segment([self._statement(id)], self._how()).parts.image
-        return explain_profile(image, ordinal, self[id], self.place(id), self._parts.options, format, form)
-
-    def _run(self, documents: Any) -> Seen:
-        """What the operators of the plan, and not of what begins for it, give and take for documents."""
-        from profilec.runtime.analyze import analyze
-
-        expect_documents(documents)
-        return analyze(self._executor(FEW_DOCUMENTS + 1), list(rows_of(documents)), self.documents)
+            image, ordinal = compile_segment([self._statement(id)], self._how()).parts.image, 0
+        return explain_profile(image, ordinal, self[id], self.place(id), options, format, form)
 
     def examples(self, id: str) -> Sequence[Example]:
         """The ACCEPTS and REJECTS examples of a profile, in the order written. Raises KeyError."""
+        table = self._compiled.parts.table
         if self._living is not None:
             return self._statement(id).examples
-        return self._table.examples.get(self.ordinal(id), ())
+        return table.examples.get(self._ordinal(table, id), ())
 
     def place(self, id: str) -> Place:
         """Where a profile's condition stands: its file (None where it was given as text), line and column.
 
         Raises KeyError.
         """
+        table = self._compiled.parts.table
         if self._living is not None:
             own = self._statement(id)
             return own.file, own.line, own.column
-        return self._table.places[self.ordinal(id)]
+        return table.places[self._ordinal(table, id)]
 
     def ordinal(self, id: str) -> int:
         """The place of a profile in `ids`. Raises KeyError."""
+        table = self._compiled.parts.table
         if self._living is not None:
             if id not in self:
                 raise self._unknown(id)
             return self.ids.index(id)
-        ordinal = self._table.ordinal(id)
+        return self._ordinal(table, id)
+
+    def _ordinal(self, table: ProfileTable, id: str) -> int:
+        ordinal = table.ordinal(id)
         if ordinal is None:
             raise self._unknown(id)
         return ordinal

@@ -118,7 +118,7 @@ def test_kernels_that_python_calls_return_no_arrays() -> None:
 def test_a_child_forked_while_a_thread_holds_a_lock(guarded: str) -> None:
     profiles = profilec.compile(SHARED)
     lock = {
-        "preparing": lambda: profiles._preparing,
+        "preparing": lambda: profiles._compiled.preparing,
         "documents": lambda: profiles.documents._lock,
         "parsing": lambda: import_module("profilec.grammar.parse")._LOCK,
     }[guarded]()

@@ -28,7 +28,7 @@ def documents(has: str, n: int = 400) -> list[dict[str, Any]]:
 
 
 def candidates(profiles: profilec.ProfileSet, asked: list[dict[str, Any]]) -> float:
-    executor: Any = profiles._executor()
+    executor: Any = profiles._whole().executor()
     counts = [executor._matcher.count_candidates(*executor.encode(document)) for document in asked]
     return sum(counts) / len(counts)
 

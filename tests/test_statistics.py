@@ -21,7 +21,7 @@ PAIRS = {f"p{number}": f"a = {number % 50} AND b = {number // 60}" for number in
 
 
 def candidates(profiles: profilec.ProfileSet, document: dict[str, Any]) -> int:
-    executor = profiles._executor()
+    executor = profiles._whole().executor()
     matcher: Any = executor._matcher
     return int(matcher.count_candidates(*executor._encoder.encode_sparse(document)))
 

@@ -128,8 +128,9 @@ def part_of(profiles: ProfileSet, ordinals: Iterable[int], statistics: Statistic
     Raises:
         ValueError: the text of a profile cannot be compiled any more.
     """
-    options, table = profiles._parts.options, profiles._table
-    compiled = Compilation(profiles.schema, options, profiles._units, [])
+    whole = profiles._whole()
+    options, table = whole.parts.options, whole.parts.table
+    compiled = Compilation(profiles.schema, options, whole.units, [])
     for ordinal in map(int, ordinals):
         id_, where = table.ids[ordinal], table.wheres[ordinal]
         form, found = read_condition(id_, where, profiles.schema, options.limits, options.rules)

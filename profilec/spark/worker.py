@@ -106,10 +106,11 @@ class OpenSet:
         """What matches where truths of joins are given, without a pre-filter; of a small set, as in `ProfileSet`, the
         first documents by a scan."""
         self._n_joined += n_documents
-        matcher = "scan" if self.whole._is_small and self._n_joined <= FEW_DOCUMENTS else None
+        whole = self.whole._whole()
+        matcher = "scan" if whole.is_small and self._n_joined <= FEW_DOCUMENTS else None
         executor = self._executors.get(matcher)
         if executor is None:
-            parts, plan = self.whole._whole(), replace(self.whole.plan, prefilter=False)
+            parts, plan = whole.whole(), replace(whole.plan, prefilter=False)
             executor = self._executors[matcher] = executor_of(parts._replace(plan=plan), matcher)
         return executor
 

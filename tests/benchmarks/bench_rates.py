@@ -54,7 +54,7 @@ def _of_rules(folder: Path, most: int | None) -> Iterator[Row]:
 def _of_one(profiles: Any, documents: list[dict[str, Any]]) -> Row:
     """What is neither the kernels' work, as a batch needs it, nor the making of the list of ids."""
     profiles.match_batch(documents)
-    executor = profiles._executor()
+    executor = profiles._whole().executor()
     batch = executor._encoder.encode_batch(documents, 0, len(documents))
     arrays = batch.doc_off, batch.doc_slots, batch.doc_ranks
     found = [executor.match(document) for document in documents]

@@ -172,7 +172,7 @@ def test_the_estimate_is_near_what_it_is() -> None:
         held = profiles.plan.held
         assert held is not None
         image = profiles._whole().image
-        matcher = profiles._executor(10_000).matchers[name]
+        matcher = profiles._whole().executor(10_000).matchers[name]
         known = {id(array) for array in vars_of(image).values()}
         found = sum(array.nbytes for array in vars_of(image).values()) + n_bytes_of(matcher, known)
         assert 2 / 3 < held.expected / found < 1.6, (name, held.expected, found)

@@ -173,7 +173,7 @@ def test_opindex_is_told_how_often_attributes_come() -> None:
         assert dict(zip(names, compiled.plan.frequency, strict=False)) == (
             {"rare": 0.1, "common": 1.0} if statistics else {}
         )
-        (finder,) = [matcher.finder for matcher in compiled._executor(10_000).matchers.values()]
+        (finder,) = [matcher.finder for matcher in compiled._whole().executor(10_000).matchers.values()]
         pivots[name] = {names[slot] for slot in np.flatnonzero(finder.lists.partition >= 0)}
         assert compiled.match({"rare": 1, "common": 1}) == ["p1", "r"]
     assert pivots == {"known": {"rare"}, "unknown": {"rare", "common"}}

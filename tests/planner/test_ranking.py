@@ -35,7 +35,7 @@ Documents = list[dict[str, Any]]
 
 def judge(profiles: profilec.ProfileSet, documents: Documents) -> Judged:
     """The nodes of a set's tree, ranked."""
-    image = profiles._whole().image
+    image = profiles._whole().whole().image
     assert image.tree is not None
     return judged(image, SeenTree(image.tree, encode_sample(image, documents)), profiles._parts.options.ranking)
 
@@ -70,7 +70,7 @@ def attributes(profiles: profilec.ProfileSet) -> list[tuple[int, ...]]:
 
 def candidates(profiles: profilec.ProfileSet, asked: Documents) -> float:
     """Entries looked at a document."""
-    executor: Any = profiles._executor(10_000)
+    executor: Any = profiles._whole().executor(10_000)
     counts = [executor._matcher.count_candidates(*executor.encode(document)) for document in asked]
     return sum(counts) / len(counts)
 

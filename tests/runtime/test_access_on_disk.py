@@ -84,7 +84,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def finder_of(profiles: profilec.ProfileSet) -> AccessFinder:
-    finder = profiles._executor(10_000).matchers["access"].finder
+    finder = profiles._whole().executor(10_000).matchers["access"].finder
     assert isinstance(finder, AccessFinder)
     return finder
 
@@ -145,7 +145,7 @@ def test_documents_read_log_n_nodes_and_their_answers(monkeypatch: pytest.Monkey
         seen = set()
         for value in (-1, 1, 2, 3, 40, *range(0, 4 * n, 4 * n // 40)):
             n_reads = 0
-            slots, ranks, n_slots = profiles._executor(10_000).encode({"x": value})
+            slots, ranks, n_slots = profiles._whole().executor(10_000).encode({"x": value})
             n_found = len(finder.holding(slots[:n_slots].copy(), ranks[:n_slots].copy()))
             # A list's node has half as many keys as there may be, or more; another range may be in another leaf.
             assert n_reads <= least + 4 * n_found / ORDER, (n, value, n_found)
