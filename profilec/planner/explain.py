@@ -122,7 +122,7 @@ def explain_set(
             for number, slot in enumerate(image.slots)
         ],
         "phase_order": plan.phase_order,
-        "documents": 0 if store is None else len(store),
+        "documents": 0 if store is None else len(store.alive),
         "join_rows": describe_join_rows(image, store or None) if joined_by is None else [],
         "prefilter": filtered and filtered | {"cannot_match": [ids[ordinal] for ordinal in filtered["cannot_match"]]},
         "n_not_selective": plan.n_unselective,

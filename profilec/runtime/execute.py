@@ -148,7 +148,7 @@ class Executor:
         survivors = self._decider.joins.survivors(store)
         if survivors is not None and not survivors.n:
             return np.zeros(0, np.int32)
-        if self._order.choose(len(store), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
+        if self._order.choose(len(store.alive), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
             entries = answers.joined(survivors)
             self._order.saw_held(len(entries))
             return decision.satisfying(entries)
@@ -297,7 +297,7 @@ class Executor:
         survivors = self._decider.joins.survivors(store)
         if survivors is not None and not survivors.n:
             return []
-        if order.choose(len(store), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
+        if order.choose(len(store.alive), None if survivors is None else len(survivors.rows)) == JOIN_FIRST:
             documents, entries = answers.joined(survivors)
             order.saw_held(len(entries) / n)
             if not self._decider.joined_have_tests:

@@ -4,6 +4,8 @@ In: a store. Out: a folder that is a store, as of one commit.
 
 Who copies holds the merge lock, so that no segment's file goes away that the commit names; changes may come meanwhile,
 and are not in the copy. It is made under another name, and renamed when all of it is on disk.
+
+Invariant: what a killed process, or a power cut, leaves of a copy is refused as a store, unless it is whole.
 """
 
 from __future__ import annotations
@@ -40,9 +42,13 @@ def backup_store(store: Store, destination: Path, *, link: bool = False) -> None
 
 
 def _copy(store: Store, made: Path, *, link: bool) -> None:
-    (made / "segments").mkdir(parents=True)
-    store.environment.copy_to(made)
-    with Pages(made / DATA) as pages:
+    unfinished = made / "unfinished"  # with this in it and without DATA, a folder is refused as a store
+    unfinished.mkdir(parents=True)
+    _write_through(made)
+    (made / "segments").mkdir()
+    store.environment.copy_to(unfinished)
+    _write_through(unfinished / DATA)
+    with Pages(unfinished / DATA) as pages:
         pages.expect_sound()
         numbers = contents_of(made, pages).segments
     for number in numbers:
@@ -55,8 +61,11 @@ def _copy(store: Store, made: Path, *, link: bool) -> None:
                 pass  # the file system has no links, or it is another one
         shutil.copyfile(source, target)
         _write_through(target)
-    for path in (made / DATA, made / "segments", made):
-        _write_through(path)
+    _write_through(made / "segments")
+    os.rename(unfinished / DATA, made / DATA)
+    _write_through(made)
+    unfinished.rmdir()
+    _write_through(made)
 
 
 def _write_through(path: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from profilec.living.records import key_of, number_of, sealed, unsealed
@@ -37,6 +38,8 @@ class StoredDocuments(DocumentStore):
     def __init__(self, environment: Environment, schema: Schema | None) -> None:
         self._environment = environment
         self._following = new_lock()
+        self._follower: int | None = None
+        """The thread that holds it."""
         self._last = 0
         """The last record that was done."""
         self._seen = -1
@@ -97,12 +100,22 @@ class StoredDocuments(DocumentStore):
 
     def follow(self, transaction: Any) -> None:
         """Does what others did."""
-        with self._following:
+        with self._alone():
             self._follow(transaction)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Within, no other thread follows or changes the log."""
+        with self._following:
+            self._follower = get_ident()
+            try:
+                yield
+            finally:
+                self._follower = None
+
     def _see(self) -> None:
-        """The same, unless somebody here is at it, or there is nothing to do."""
-        if self._following.locked():
+        """Does what others did, unless this thread is at it, or there is nothing to do."""
+        if self._follower == get_ident():
             return
         if self._environment.last_commit() != self._seen:
             with self._environment.reading() as transaction:
@@ -140,7 +153,7 @@ class StoredDocuments(DocumentStore):
         """Within, this process is the only one that changes documents, and has done what others did."""
         last = self._last
         try:
-            with self._environment.writing() as transaction, self._following:
+            with self._environment.writing() as transaction, self._alone():
                 self._follow(transaction)
                 last = self._last
 
@@ -155,7 +168,7 @@ class StoredDocuments(DocumentStore):
                     self._write_anew(transaction, keep)
         except BaseException:
             if self._last != last:  # done here, and not in the log
-                with self._following, self._environment.reading() as committed:
+                with self._alone(), self._environment.reading() as committed:
                     self._do("begin", None)
                     self._last = 0
                     self._follow(committed)

@@ -42,7 +42,7 @@ from profilec.living.records import (
 )
 from profilec.living.segment import Segment
 from profilec.planner.options import Options
-from profilec.runtime.imagefile.container import ImageError, ImageFile
+from profilec.runtime.imagefile.container import ImageError, ImageFile, sync_folder
 from profilec.runtime.imagefile.tokens import dumps
 from profilec.saved_set import options_of, options_text, schema_of
 from profilec.store.documents import StoredDocuments
@@ -93,11 +93,13 @@ class Store(Keeper):
     def _follow(self, living: LivingSet) -> None:
         for _ in range(_ATTEMPTS):
             with self.environment.reading() as transaction:
-                self._seen = transaction.id()
                 try:
-                    return self._read_changes(living, transaction)
+                    self._read_changes(living, transaction)
                 except _GoneError as gone:  # merged by another process, since this commit
                     found = gone
+                    continue
+                self._seen = transaction.id()  # and not before: other threads go on by it
+                return
         raise StoreError(f"{self.path} is damaged: {found} is not there; {RESCUE}")
 
     def _read_changes(self, living: LivingSet, transaction: Any) -> None:
@@ -181,7 +183,7 @@ class Store(Keeper):
             if (self._moment, self._merges) != kept:  # what was to be kept is not
                 self.lost_track()
             raise
-        self._seen = seen
+        self._seen = seen if (self._moment, self._merges) != kept else seen - 1  # with nothing to keep, none was made
         if self._has_merged:
             self._has_merged = False
             self._remove_files()
@@ -193,7 +195,7 @@ class Store(Keeper):
         facts = self._facts(transaction)
         place = max([facts["place"], *(place + 1 for place, _ in come)])
         transaction.put(key_of(moment), bytes_of(Change(tuple(gone), stored)), db=self.environment.log)
-        self._put_facts({**facts, "moment": moment, "place": place})
+        self._put_facts(transaction, {**facts, "moment": moment, "place": place})
         self._moment = moment
 
     @contextmanager
@@ -213,9 +215,7 @@ class Store(Keeper):
         with self.environment.writing() as transaction:
             facts = self._facts(transaction)
             number: int = facts["segment"]
-            self._transaction = transaction
-            self._put_facts({**facts, "segment": number + 1})
-            self._transaction = None
+            self._put_facts(transaction, {**facts, "segment": number + 1})
         with told(self.path):
             yield number, segment_file(self.path, number)
 
@@ -234,7 +234,7 @@ class Store(Keeper):
         self._merges = facts["merges"] + 1
         place = max([facts["place"], *(int(segment.places[-1]) + 1 for segment in kept.values())])
         merged = max(facts["merged"], merged_until)
-        self._put_facts({**facts, "merges": self._merges, "merged": merged, "place": place})
+        self._put_facts(transaction, {**facts, "merges": self._merges, "merged": merged, "place": place})
         self._know(kept.values())
         self._has_merged = True
 
@@ -251,8 +251,8 @@ class Store(Keeper):
                 with suppress(OSError):
                     file.unlink()
 
-    def _put_facts(self, facts: dict[str, Any]) -> None:
-        self._transaction.put(b"facts", sealed(json.dumps(facts).encode()), db=self.environment.meta)
+    def _put_facts(self, transaction: Any, facts: dict[str, Any]) -> None:
+        transaction.put(b"facts", sealed(json.dumps(facts).encode()), db=self.environment.meta)
 
     def lost_track(self) -> None:
         """See `Keeper`."""
@@ -302,6 +302,8 @@ def _facts_at_first(
             "options": options_text(options or Options()), "moment": 0,
             "merged": 0, "merges": 0, "place": 0, "segment": 1,
         }  # fmt: skip
+        for made in (folder, *folder.resolve().parents):  # a change is on disk only where the folders' names are
+            sync_folder(made)
         transaction.put(b"facts", sealed(json.dumps(facts).encode()), db=environment.meta)
         return facts
 

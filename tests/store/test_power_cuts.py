@@ -1,8 +1,6 @@
-"""The power goes: of what was written to the store's file since the last sync, any pages may be missing.
+"""The power goes within an operation: of what was not synced, any pages and any names may be missing (`power.py`).
 
-`power.c`, preloaded, writes down what a child writes and syncs; a cut is played by writing a file anew up to some
-moment, all that was synced by then, and half of the pages that were not, by chance. Segments' files are synced before
-any commit names them, and are not removed here. PROFILEC_STORE_CUTS says how many times, for a long run.
+PROFILEC_STORE_CUTS says how many times, for a long run.
 """
 
 from __future__ import annotations
@@ -11,78 +9,72 @@ import json
 import os
 import random
 import shutil
-import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from tests.store.test_survival import ROOT, Model, held
+from tests.store.models import EMPTY, Model, held, held_by_copy
+from tests.store.power import Record, cut, records
+from tests.store.store_child import ACTIONS
+from tests.store.test_survival import ROOT
 
 CUTS = int(os.environ.get("PROFILEC_STORE_CUTS", "20"))
-N_OPERATIONS = 12 + CUTS
-PAGE = 4_096
-_HEAD = struct.Struct("<cBQQ")
+N_OPERATIONS = 2 * len(ACTIONS) + CUTS
 CODE = """
-import json, os, random, sys
-sys.path.insert(0, os.path.dirname(sys.argv[4]))
+import os, random, shutil, sys
 import profilec
-from store_child import do, operation
+from pathlib import Path
 from profilec.living import living_set, merging
-from profilec.store.store import Store
+from tests.store.power import said
+from tests.store.store_child import ACTIONS, any_operation, do, operation
 living_set.MOST_IN_DELTA = merging.MOST_IN_DELTA = 30
-Store._remove_files = lambda self: None
+shutil._USE_CP_SENDFILE = False  # of which nothing would be written down
+disk, seed, n = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+(disk / "copies").mkdir()
+os.fsync(os.open(disk, os.O_RDONLY))
 log = os.open(os.environ["POWER_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-def tell(what):
-    data = json.dumps(what).encode()
-    os.write(log, b"O" + b"\\0" + bytes(8) + len(data).to_bytes(8, "little") + data)
-draw, next_id = random.Random(int(sys.argv[2])), 1
-profiles = profilec.open(sys.argv[1])
-tell(["ready"])
-for _ in range(int(sys.argv[3])):
-    action, argument = operation(draw, list(profiles.ids), len(profiles.documents), next_id)
-    tell(["try", [action, argument]])
-    do(profiles, action, argument)
-    tell(["done"])
+def tell(*what):
+    import json
+    os.write(log, said(json.dumps(what).encode()))
+draw, next_id = random.Random(seed), 1
+profiles = profilec.open(disk / "store")
+for number in range(n):
+    aimed = operation(draw, ACTIONS[number // 2 % len(ACTIONS)], list(profiles.ids), len(profiles.documents), next_id)
+    action, argument = aimed if number % 2 else any_operation(draw, profiles, next_id)
+    tell("try", [action, argument])
+    do(profiles, str(disk / "store"), str(disk / "copies"), action, argument)
+    tell("done")
     next_id += len(argument) if action == "insert" else 0
+profiles.close()
 """
 
 
-class Record(NamedTuple):
-    what: str
-    is_synced: bool
-    offset: int
-    data: bytes
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """The files of a folder, and the folders in it."""
+    files = {str(one.relative_to(folder)): one for one in folder.rglob("*") if not one.name.endswith(".lock")}
+    return {name: one.read_bytes() if one.is_file() else None for name, one in files.items() if "lock.mdb" not in name}
 
 
-def records(log: Path) -> Iterator[Record]:
-    data, at = log.read_bytes(), 0
-    while at < len(data):
-        what, is_synced, offset, length = _HEAD.unpack_from(data, at)
-        at += _HEAD.size
-        yield Record(what.decode(), bool(is_synced), offset, data[at : at + length])
-        at += length
-
-
-def cut(written: list[Record], draw: random.Random) -> bytes:
-    """The file as it is after the power went behind these records."""
-    last_sync = max((place for place, record in enumerate(written) if record.what == "S"), default=-1)
-    content = bytearray()
-    for place, record in enumerate(written):
-        if record.what == "T":
-            content = content[: record.offset].ljust(record.offset, b"\0")
-        if record.what != "W":
-            continue
-        for start in range(0, len(record.data), PAGE):
-            if place < last_sync or record.is_synced or draw.random() < 0.5:
-                page = record.data[start : start + PAGE]
-                first = record.offset + start
-                content = content.ljust(first + len(page), b"\0")
-                content[first : first + len(page)] = page
-    return bytes(content)
+def written_by_child(folder: Path, seed: str) -> list[Record]:
+    """What a child does on `folder / "disk"`. With all of it, the disk is as it is."""
+    library, log, disk = folder / "power.so", folder / "log", folder / "disk"
+    disk.mkdir()
+    source = str(Path(__file__).with_name("power.c"))
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), source, "-ldl"], check=True)
+    told = {"PYTHONPATH": str(ROOT), "LD_PRELOAD": str(library), "POWER_LOG": str(log), "POWER_ROOT": str(disk)}
+    command = [sys.executable, "-c", CODE, str(disk), seed, str(N_OPERATIONS)]
+    subprocess.run(command, env={**os.environ, **told}, check=True, stderr=subprocess.DEVNULL)
+    everything = list(records(log))
+    cut(everything, random.Random(seed), folder / "all", share=1.0)
+    assert contents(folder / "all") == contents(disk)
+    shutil.rmtree(disk)
+    return everything
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
@@ -90,40 +82,49 @@ def cut(written: list[Record], draw: random.Random) -> bytes:
 def test_a_power_cut_takes_nothing_that_was_acknowledged(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    library, log, path = tmp_path / "power.so", tmp_path / "log", tmp_path / "store"
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(Path(__file__).with_name("power.c")), "-ldl"],
-        check=True,
-    )
     given = os.environ.get("PROFILEC_STORE_SEED") or str(random.SystemRandom().randrange(2**32))
     draw = random.Random(given)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "LD_PRELOAD": str(library), "POWER_LOG": str(log)}
-    subprocess.run(
-        [sys.executable, "-c", CODE, str(path), given, str(N_OPERATIONS), str(Path(__file__).resolve())],
-        env=environment,
-        check=True,
+    everything = written_by_child(tmp_path, given)
+    told = [(place, json.loads(one.data)) for place, one in enumerate(everything) if one.what == "O"]
+    spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for (start, (_, (action, _))), (end, _) in zip(told[::2], told[1::2], strict=True):
+        if end > start + 1:  # else it had nothing to do
+            spans[action].append((start, end))
+    assert set(spans) == set(ACTIONS)
+    n_unsure = n_refused = 0
+    within: Counter[str] = Counter()
+    for number, action in enumerate(islice(cycle(ACTIONS), CUTS)):
+        place = draw.randrange(*draw.choice(spans[action])) + 1
+        where = f"PROFILEC_STORE_SEED={given}, cut {number} behind {place} of {len(everything)} records, in {action}"
+        disk = tmp_path / f"cut{number}"
+        cut([one for one in everything[:place] if one.what != "O"], draw, disk)
+        done: list[list[Any]] = [one for at, (what, *rest) in told[::2] for one in rest if at < place and what == "try"]
+        last = done.pop()
+        model, copies = EMPTY, dict[str, Model]()
+        for one in done:
+            model = model.do(*one)
+            if one[0].startswith("backup"):
+                copies[one[1]] = model
+        found = held(disk / "store")
+        then = model.do(*last)
+        assert found.is_same(model) or found.is_same(then), where
+        n_unsure += not found.is_same(model)
+        there = {left.name for left in (disk / "copies").iterdir()}
+        assert there >= set(copies), where
+        for name in [*(there - set(copies)), *draw.sample(list(copies), min(len(copies), 3))]:
+            whole = held_by_copy(disk / "copies" / name)
+            if name in copies:
+                assert whole is not None, where
+                assert whole.is_same(copies[name]), where
+            else:
+                assert name == last[1] or name.startswith(f".{last[1]}."), where
+                assert whole is None or whole.is_same(model), where
+                n_refused += whole is None
+        within[action] += 1
+        shutil.rmtree(disk)
+    record_property(
+        "told",
+        f"{CUTS} power cuts in {N_OPERATIONS} operations: "
+        + ", ".join(f"{within[action]} {action}" for action in ACTIONS)
+        + f"; {n_unsure} not acknowledged were there, whole; {n_refused} copies that were not are refused",
     )
-    everything = list(records(log))
-    writes = [place for place, record in enumerate(everything) if record.what in "WST"]
-    begun = next(place for place, record in enumerate(everything) if record.what == "O")
-    assert len(writes) > 2 * N_OPERATIONS
-    n_unsure = 0
-    for number in range(CUTS):
-        place = draw.choice([one for one in writes if one > begun])
-        copy = tmp_path / f"copy{number}"
-        copy.mkdir()
-        shutil.copytree(path / "segments", copy / "segments")
-        (copy / "data.mdb").write_bytes(cut([one for one in everything[: place + 1] if one.what != "O"], draw))
-        told = [json.loads(one.data) for one in everything[: place + 1] if one.what == "O"]
-        tried = [one[1] for one in told if one[0] == "try"]
-        n_done = sum(one[0] == "done" for one in told)
-        model = Model()
-        for operation in tried[:n_done]:
-            model = model.do(*operation)
-        choices = [model, *(model.do(*operation) for operation in tried[n_done:])]
-        found = held(copy)
-        matching = [one for one in choices if (one.profiles, one.documents) == found]
-        assert matching, f"PROFILEC_STORE_SEED={given}, cut {number} at record {place} of {len(everything)}"
-        n_unsure += len(choices) > 1 and matching[0] is not model
-        shutil.rmtree(copy)
-    record_property("told", f"{CUTS} power cuts in {N_OPERATIONS} operations; {n_unsure} not acknowledged were there")

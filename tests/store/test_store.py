@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 import profilec
+from profilec.runtime.store.documents import DocumentStore
+from profilec.store.documents import StoredDocuments
+from profilec.store.store import Store
 
 
 def test_what_is_changed_is_there_again(tmp_path: Path) -> None:
@@ -55,6 +62,94 @@ def test_two_handles_see_each_other(tmp_path: Path) -> None:
     one.close()
     assert other.match({"x": 2}) == ["a", "b"]
     other.close()
+
+
+def test_a_merge_that_finds_nothing_to_do_makes_no_commit(tmp_path: Path) -> None:
+    """The next commit, by somebody else, has the number that its own would have had."""
+    with profilec.open(tmp_path / "store") as one, profilec.open(tmp_path / "store") as other:
+        one.insert("a", "x = 1")
+        one.compact()
+        one.compact()
+        other.insert("b", "x = 1")
+        assert one.match({"x": 1}) == ["a", "b"]
+
+
+def test_who_matches_waits_for_a_thread_that_reads_what_others_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
+        assert profiles.match({"x": 1}) == []
+        keeper = cast(Store, profiles.keeper)
+        begun, goes_on, apply = threading.Event(), threading.Event(), keeper._apply
+
+        def apply_late(*change: Any) -> None:
+            begun.set()
+            goes_on.wait(30)
+            apply(*change)
+
+        monkeypatch.setattr(keeper, "_apply", apply_late)
+        other.insert("a", "x = 1")
+        found: list[list[str]] = []
+        threads = [threading.Thread(target=lambda: found.append(profiles.match({"x": 1}))) for _ in range(2)]
+        threads[0].start()
+        assert begun.wait(30)
+        threads[1].start()
+        threads[1].join(0.1)
+        goes_on.set()
+        for thread in threads:
+            thread.join()
+        assert found == [["a"], ["a"]]
+
+
+def test_who_looks_at_documents_waits_for_a_thread_that_reads_what_others_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
+        documents = cast(StoredDocuments, profiles.documents)
+        begun, goes_on, do = threading.Event(), threading.Event(), documents._do
+
+        def do_late(action: str, argument: Any) -> None:
+            begun.set()
+            goes_on.wait(30)
+            do(action, argument)
+
+        monkeypatch.setattr(documents, "_do", do_late)
+        other.documents.add({"x": 1})
+        found: list[int] = []
+        threads = [threading.Thread(target=lambda: found.append(len(documents))) for _ in range(2)]
+        threads[0].start()
+        assert begun.wait(30)
+        threads[1].start()
+        threads[1].join(0.1)
+        goes_on.set()
+        for thread in threads:
+            thread.join()
+        assert found == [1, 1]
+
+
+def test_documents_that_come_while_a_join_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another handle adds one when this one holds its documents for a join: it is not waited for, or seen."""
+    with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
+        profiles.insert_many({"a": "EXISTS d (d.x = x)", "b": "EXISTS d (d.x > x AND d.y < y)"})
+        profiles.documents.add({"x": 1})
+        reading = profiles.documents.reading
+
+        @contextmanager
+        def reading_while_one_comes() -> Iterator[DocumentStore]:
+            with reading() as store:
+                other.documents.add({"x": 2})
+                yield store
+
+        monkeypatch.setattr(profiles.documents, "reading", reading_while_one_comes)
+        found: list[list[str]] = []
+
+        def match() -> None:
+            found.extend([profiles.match({"x": 2}), *profiles.match_batch([{"x": 1}, {"x": 3}])])
+
+        thread = threading.Thread(target=match, daemon=True)
+        thread.start()
+        thread.join(30)
+        assert found == [[], ["a"], []]
 
 
 def test_many_profiles_are_a_segment_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from profilec.runtime.imagefile.room import room
+
 MAGIC = b"\x93PROFI\r\n"
 FORMAT = 4
 """Goes up whenever an image of before would be read wrongly."""
@@ -40,6 +42,8 @@ ALIGNMENT = 64
 MATCHING = 1
 """The flag of a section that matching reads."""
 
+_FEW_BYTES = 1 << 20
+"""Of a file up to which it is not asked whether there is room for it."""
 _HEADER = struct.Struct("<8sIIQQI24xI")
 _ROW = struct.Struct("<48s4sBBxxQQQQIxxxx")
 _MOST_SECTIONS = 10_000
@@ -117,7 +121,9 @@ class ImageFile:
                 raise refusal(name, "it is no regular file, and only those can be mapped", "save it to disk first")
             if status.st_size < _HEADER.size:
                 raise _short(file.read(), name)
-            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), name)
+            found = cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), name)
+            found._expect_matching()
+            return found
 
     @classmethod
     def open_damaged(cls, path: str | os.PathLike[str]) -> ImageFile:
@@ -165,6 +171,13 @@ class ImageFile:
 
     def damage(self) -> Iterator[str]:
         """What is wrong with the bodies: the sections whose checksum fails, and what is not zero between them."""
+        self._advise("MADV_SEQUENTIAL")
+        try:
+            yield from self._damage()
+        finally:
+            self._expect_matching()
+
+    def _damage(self) -> Iterator[str]:
         end = _HEADER.size + len(self.sections) * _ROW.size
         for section in self.sections.values():
             if any(self.data[end : section.offset]):
@@ -172,6 +185,15 @@ class ImageFile:
             end = section.offset + section.length
             if zlib.crc32(self.data[section.offset : end]) != section.checksum:
                 yield f"section {section.name} does not have the bytes that were written (its checksum differs)"
+
+    def _expect_matching(self) -> None:
+        """PERF: where there is no room for all pages, what is read ahead would push out those that are needed."""
+        there_is_room = len(self.data) <= _FEW_BYTES or len(self.data) <= room()
+        self._advise("MADV_NORMAL" if there_is_room else "MADV_RANDOM")
+
+    def _advise(self, how: str) -> None:
+        if isinstance(self.data.obj, mmap.mmap) and hasattr(mmap, how):
+            self.data.obj.madvise(getattr(mmap, how))
 
 
 def write(path: str | os.PathLike[str] | BinaryIO, sections: Iterable[NewSection]) -> None:
@@ -209,7 +231,7 @@ def write(path: str | os.PathLike[str] | BinaryIO, sections: Iterable[NewSection
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(target)) from None
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def to_bytes(sections: Iterable[NewSection]) -> bytes:
@@ -359,7 +381,7 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Makes the new name last. Some file systems cannot, and lose at most the replacement."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

@@ -316,7 +316,7 @@ class Probe:
     def _sizes(self, n_in_group: int) -> Sizes:
         rest = self._rest
         is_estimated = rest is not None and rest.is_estimated
-        return Sizes(len(self._store), n_in_group, self._last, len(self._tests), rest is not None, is_estimated)
+        return Sizes(len(self._store.alive), n_in_group, self._last, len(self._tests), rest is not None, is_estimated)
 
     def _bits(self, new: NewDocument) -> bool:
         store = self._store

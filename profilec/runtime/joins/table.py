@@ -58,7 +58,7 @@ class Row(NamedTuple):
     def _sizes(self, conjunction: Conjunction, store: DocumentStore | None) -> Sizes:
         n, n_in_group = ASSUMED
         if store is not None:
-            n = n_in_group = len(store)
+            n = n_in_group = len(store.alive)
             if conjunction.keys:
                 groups = store.groups([key.old for key in conjunction.keys if key.old], conjunction.filter)
                 n_in_group = math.ceil(n / max(1, groups.n_groups))
