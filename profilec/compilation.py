@@ -8,9 +8,7 @@ Invariant: the same statements, options and statistics give the same parts.
 from __future__ import annotations
 
 import gc
-import os
-import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,20 +23,17 @@ from profilec.grammar.statements import Example, ProfileStatement, parse_where
 from profilec.planner.costs import Units
 from profilec.planner.lower import ImageBuilder, TooComplexError, with_tree
 from profilec.planner.lower.build import Built
-from profilec.planner.lower.unite import GONE, united
 from profilec.planner.normalize import normalize
 from profilec.planner.options import Options
 from profilec.planner.plan import attributes_of, plan_of
 from profilec.planner.statistics import Statistics
-from profilec.profile_table import PlacesInMaking, ProfileTable, united_table
+from profilec.profile_table import PlacesInMaking, ProfileTable
 from profilec.runtime.execute import Executor
-from profilec.runtime.image import Image
 from profilec.runtime.imagefile.columns import Strings
-from profilec.runtime.imagefile.container import ImageFile
 from profilec.runtime.matchers.groups import entries_of
 from profilec.runtime.sampled import Sampled
 from profilec.runtime.store.node_file import Disk
-from profilec.saved_set import SetParts, read_set
+from profilec.saved_set import SetParts
 from profilec.values.types import Schema
 
 
@@ -193,91 +188,6 @@ def executor_of(parts: SetParts, matcher: str | None = None, file: Path | None =
     )
 
 
-class OpenFile:
-    """A file that is open until this is let go, whatever becomes of its name."""
-
-    __slots__ = ("__weakref__", "descriptor")
-
-    def __init__(self, path: Path) -> None:
-        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        weakref.finalize(self, os.close, self.descriptor)
-
-
-class CompiledSegment:
-    """A compiled set as a segment of a living one: what it is made of, and what matches it. `file`: its image; None
-    where it is in no file. `kept`: where a store keeps it."""
-
-    __slots__ = ("__weakref__", "_executor", "file", "kept", "parts")
-
-    def __init__(
-        self,
-        parts: SetParts,
-        executor: Executor | None = None,
-        file: OpenFile | None = None,
-        kept: Path | None = None,
-    ) -> None:
-        self.parts = parts
-        self.file = file
-        self.kept = kept
-        self._executor = executor
-
-    @classmethod
-    def read(cls, path: Path, *, is_kept: bool) -> CompiledSegment:
-        """The segment of an image, which stays open. `is_kept`: by a store, under this name.
-
-        Raises:
-            ImageError: it is none.
-            OSError: it cannot be read.
-        """
-        file = OpenFile(path)
-        return cls(read_set(ImageFile.open(path)), file=file, kept=path if is_kept else None)
-
-    @property
-    def ids(self) -> Strings:
-        """By ordinal."""
-        return self.parts.table.ids
-
-    @property
-    def executor(self) -> Executor:
-        """What matches. Of a few entries, whose matcher nobody named, a scan: that needs no tree."""
-        executor = self._executor
-        if executor is None:
-            parts = self.parts
-            is_small = parts.options.leaves_matcher and parts.image.n_entries <= FEW_ENTRIES
-            executor = executor_of(parts, "scan") if is_small else executor_of(with_tree_of(parts), file=self.kept)
-            self._executor = executor
-        return executor
-
-    def prepare_as(self, others: Iterable[CompiledSegment]) -> None:
-        """Prepares for documents like those that others matched, which will not have to wait for that."""
-        for other in others:
-            if other._executor is not None:
-                self.executor.prepare_as(other._executor)
-
-    def find(self, id: str) -> int | None:
-        """The ordinal of an id; None where there is none."""
-        return self.parts.table.ordinal(id)
-
-    def statement(self, ordinal: int) -> ProfileStatement:
-        """A profile as it was read, but for its condition, which is None: its text is parsed when that is needed."""
-        table = self.parts.table
-        id, where = table.ids[ordinal], table.wheres[ordinal]
-        file, line, column = table.places[ordinal]
-        properties, examples = dict(table.properties.get(ordinal, {})), table.examples.get(ordinal, ())
-        return ProfileStatement(
-            id,
-            where,
-            None,  # type: ignore[arg-type]
-            properties,
-            examples,
-            file,
-            line,
-            column,
-            0,
-            table.comments.get(ordinal),
-        )
-
-
 def parsed_again(statement: ProfileStatement, schema: Schema | None, limits: Limits) -> ir.Condition:
     """The condition of a profile that was read before."""
     condition = parse_where(statement.id, statement.where, schema=schema, limits=limits, report=_nothing_new)
@@ -287,52 +197,3 @@ def parsed_again(statement: ProfileStatement, schema: Schema | None, limits: Lim
 
 def _nothing_new(diagnostic: Diagnostic) -> None:
     """What is to be said of a profile was said when it was first compiled."""
-
-
-def compile_segment(statements: Iterable[ProfileStatement], how: How) -> CompiledSegment:
-    """A segment of profiles that were compiled, or prepared to be, before; conditions that are None are parsed."""
-    with collector_paused():
-        return CompiledSegment(_taken(statements, how).finish(None, is_part=True))
-
-
-def _taken(statements: Iterable[ProfileStatement], how: How) -> Compilation:
-    compiled = Compilation(*how, [])
-    for statement in statements:
-        if statement.condition is None:
-            condition = parsed_again(statement, how.schema, how.options.limits)
-            statement = statement._replace(condition=condition)  # noqa: PLW2901
-        compiled.take(statement, is_normal=False)
-    assert not compiled.diagnostics, compiled.diagnostics[0]
-    return compiled
-
-
-class Source(NamedTuple):
-    """A set that is united with others. `profiles`: the ordinals of those that are left."""
-
-    table: ProfileTable
-    image: Image
-    profiles: NDArray[np.int64]
-
-
-def source_of(statements: Iterable[ProfileStatement], how: How) -> Source:
-    """Profiles as `compile_segment` takes them, as a set that is to be united with others."""
-    with collector_paused():
-        compiled = _taken(statements, how)
-        return Source(compiled.table(), compiled.builder.build(None).image, np.arange(len(compiled.ids)))
-
-
-def unite_segments(sources: Sequence[Source], order: NDArray[np.int64], how: How) -> CompiledSegment:
-    """What is left of some sets as one. `order`: its profiles, as places among those that are left of all sources, one
-    behind the other."""
-    ordinals = np.empty(len(order), np.int32)
-    ordinals[order] = np.arange(len(order), dtype=np.int32)
-    numbers, start = [], 0
-    for source in sources:
-        number = np.full(source.image.n_profiles, GONE, np.int32)
-        number[source.profiles] = ordinals[start : start + len(source.profiles)]
-        numbers.append(number)
-        start += len(source.profiles)
-    with collector_paused():
-        built = united([source.image for source in sources], numbers)
-        table = united_table([source.table for source in sources], numbers)
-        return CompiledSegment(planned(table, built, how, is_part=True))

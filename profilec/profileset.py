@@ -14,12 +14,11 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from profilec.compilation import Compilation, CompiledSegment, How, collector_paused, compile_segment
-from profilec.compiled_set import CompiledSet
+from profilec.compilation import Compilation, How, collector_paused
+from profilec.compiled_set import CompiledSet, compile_segment
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.limits import Limits
 from profilec.grammar.statements import Example, ProfileStatement
@@ -143,8 +142,6 @@ class ProfileSet:
         self._living: LivingSet | None = None
         """The set since its first change."""
         self._beginning = new_lock()
-        self._merged: WeakKeyDictionary[CompiledSegment, CompiledSet] = WeakKeyDictionary()
-        """What is asked of the whole set, by the segment that was that."""
         self.documents = documents
         """The earlier documents that quantified joins range over."""
         self._replanning = new_lock()
@@ -167,14 +164,7 @@ class ProfileSet:
         from profilec.living.merging import merge
 
         segment = merge(living)
-        if segment is None:
-            return compiled  # of no profiles
-        with self._beginning:
-            whole = self._merged.get(segment.compiled)
-            if whole is None:
-                whole = CompiledSet(segment.compiled.parts, compiled.units, segment.compiled.executor)
-                self._merged[segment.compiled] = whole
-            return whole
+        return compiled if segment is None else segment.compiled  # the former is of no profiles
 
     @property
     def _parts(self) -> SetParts:
@@ -215,19 +205,8 @@ class ProfileSet:
         else:
             known = _read_statistics(statistics)
         with self._replanning:
-            self._plan_for(known)
+            self._whole().plan_for(known)
         return self.plan
-
-    def _plan_for(self, known: Statistics, limit: float = 0.0) -> None:
-        whole = self._whole()
-        if not whole.plan_for(known, limit) or self._living is None:
-            return
-        with self._beginning:
-            for segment in self._living.state.segments:
-                old = segment.compiled
-                if self._merged.get(old) is whole:
-                    segment.compiled = CompiledSegment(whole.parts, whole.final, old.file, old.kept)
-                    self._merged[segment.compiled] = whole
 
     def _look_at_the_plan(self) -> None:
         """Plans again, in a thread of its own, where that pays."""
@@ -242,7 +221,7 @@ class ProfileSet:
 
         def look() -> None:
             try:
-                self._plan_for(observed.statistics(), limit)
+                self._whole().plan_for(observed.statistics(), limit)
             finally:
                 self._replanning.release()
 
@@ -440,14 +419,13 @@ class ProfileSet:
             compiled.whole()
             with self._beginning:
                 if self._living is None:
-                    parts = compiled.parts
-                    base = Segment(CompiledSegment(parts, compiled.final), np.arange(len(parts.table.ids)))
-                    segments = (base,) if len(base) else ()
+                    base = Segment(compiled, np.arange(len(compiled.ids)))
                     how = self._how()
-                    self._living = LivingSet(segments, how, self.documents)
+                    self._living = LivingSet((base,) if len(base) else (), how, self.documents)
                     nothing = compile_segment([], how).parts
-                    kept = nothing._replace(options=parts.options, diagnostics=parts.diagnostics)
-                    self._compiled = CompiledSet(kept, compiled.units)  # last: see there
+                    options, diagnostics = compiled.parts.options, compiled.parts.diagnostics
+                    nothing = nothing._replace(options=options, diagnostics=diagnostics)
+                    self._compiled = CompiledSet(nothing, compiled.units)  # last: see there
         return self._living
 
     def _how(self) -> How:

@@ -26,7 +26,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.compilation import How, OpenFile, Source, collector_paused, source_of, unite_segments
+from profilec.compilation import How, collector_paused
+from profilec.compiled_set import OpenFile, Part, part_of, unite_segments
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.records import Change, bytes_of, change_of, statement_of, stored_of
 from profilec.runtime.imagefile.container import ImageFile, write
@@ -99,15 +100,14 @@ def main(name: str) -> None:
     job = (folder / "job").read_bytes().decode("utf-8", "surrogatepass")
     schema, options, units, target, descriptors = loads(job)
     how = How(schema, options_of(options), units)
-    sources = []
-    for descriptor, left in zip(
-        descriptors, np.split(np.load(folder / "left.npy"), np.load(folder / "cuts.npy")), strict=False
-    ):
-        parts = read_set(ImageFile.open(f"/dev/fd/{descriptor}"))
-        sources.append(Source(parts.table, parts.image, left))
+    lefts = np.split(np.load(folder / "left.npy"), np.load(folder / "cuts.npy"))
+    parts = []
+    for descriptor, left in zip(descriptors, lefts, strict=False):
+        whole = read_set(ImageFile.open(f"/dev/fd/{descriptor}"))
+        parts.append(Part(whole.table, whole.image, left))
     statements = (statement_of(one) for piece in _pieces(folder / "profiles") for one in change_of(piece).come)
-    sources.append(source_of(statements, how))
-    united = unite_segments(sources, np.load(folder / "order.npy"), how)
+    parts.append(part_of(statements, how))
+    united = unite_segments(parts, np.load(folder / "order.npy"), how)
     try:
         write(target, set_sections(united.parts))
     except OSError as error:

@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from profilec.compilation import How, compile_segment
+from profilec.compilation import How
+from profilec.compiled_set import compile_segment
 from profilec.grammar import ir
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.delta import ALIVE, Delta, Record

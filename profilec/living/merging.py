@@ -24,7 +24,7 @@ from threading import Thread
 
 import numpy as np
 
-from profilec.compilation import CompiledSegment, OpenFile, Source, source_of, unite_segments
+from profilec.compiled_set import CompiledSet, OpenFile, Part, part_of, unite_segments
 from profilec.grammar.statements import ProfileStatement
 from profilec.living import aside
 from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
@@ -144,25 +144,25 @@ def _chosen(state: State) -> tuple[Segment, ...]:
 
 def _made(
     living: LivingSet, left: Sequence[tuple[Segment, Int64]], statements: Sequence[ProfileStatement], order: Int64
-) -> tuple[int, CompiledSegment]:
+) -> tuple[int, CompiledSet]:
     """The number and the segment of what is left of some, and of profiles that are in none, in an order."""
     with living.keeper.new_segment() as (number, target):
         if len(order) < aside.LARGE:
-            sources = [Source(one.compiled.parts.table, one.compiled.parts.image, own) for one, own in left]
+            parts = [Part(one.compiled.parts.table, one.compiled.parts.image, own) for one, own in left]
             if statements:
-                sources.append(source_of(statements, living.how))
-            compiled = unite_segments(sources, order, living.how)
+                parts.append(part_of(statements, living.how))
+            compiled = unite_segments(parts, order, living.how)
             if target is None:
                 return number, compiled
             write(target, set_sections(compiled.parts))
-            return number, CompiledSegment.read(target, is_kept=True)
+            return number, CompiledSet.read(target, living.how.units, is_kept=True)
         with tempfile.TemporaryDirectory(prefix="profilec-segment-") as folder:
             inner = Path(folder)
             files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
             images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
             file = inner / "segment" if target is None else target
             aside.unite_aside(images, statements, order, living.how, file)
-            return number, CompiledSegment.read(file, is_kept=target is not None)
+            return number, CompiledSet.read(file, living.how.units, is_kept=target is not None)
 
 
 def _written(segment: Segment, path: Path) -> OpenFile:

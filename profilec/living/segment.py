@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.compilation import CompiledSegment
+from profilec.compiled_set import CompiledSet
 from profilec.living.delta import ALIVE
 from profilec.runtime.store.documents import DocumentStore
 
@@ -28,9 +28,7 @@ class Segment:
 
     __slots__ = ("compiled", "died", "n_dead", "number", "places")
 
-    def __init__(
-        self, compiled: CompiledSegment, places: Int64, died: Int64 | None = None, number: int | None = 0
-    ) -> None:
+    def __init__(self, compiled: CompiledSet, places: Int64, died: Int64 | None = None, number: int | None = 0) -> None:
         self.compiled = compiled
         self.number = number
         """By which it is kept; None where it is not, but the changes are that it is made of."""
@@ -66,12 +64,12 @@ class Segment:
 
     def match(self, document: Mapping[str, Any], store: DocumentStore, moment: int) -> Int32:
         """The ordinals that a document matches."""
-        found = self.compiled.executor.match(document, store)
+        found = self.compiled.executor().match(document, store)
         return found[self.died[found] > moment] if self.n_dead and len(found) else found
 
     def match_batch(self, documents: Any, store: DocumentStore, threads: int, moment: int) -> tuple[Int64, Int32]:
         """The same of many documents, as CSR."""
-        offsets, found = self.compiled.executor.match_batch(documents, store, threads=threads)
+        offsets, found = self.compiled.executor().match_batch(documents, store, threads=threads)
         if not self.n_dead:
             return offsets, found
         kept = self.died[found] > moment

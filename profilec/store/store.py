@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from profilec.compilation import CompiledSegment
+from profilec.compiled_set import CompiledSet
 from profilec.living.delta import ALIVE
 from profilec.living.living_set import Keeper, LivingSet, Prepared
 from profilec.living.prepare import prepared_again
@@ -41,6 +41,7 @@ from profilec.living.records import (
     unsealed,
 )
 from profilec.living.segment import Segment
+from profilec.planner.calibration import default_units
 from profilec.planner.options import Options
 from profilec.runtime.imagefile.container import ImageError, ImageFile, sync_folder
 from profilec.runtime.imagefile.tokens import dumps
@@ -78,7 +79,7 @@ class Store(Keeper):
         self._merges = int(facts["merges"])
         self._seen = 0
         self._transaction: Any = None
-        self._known: dict[int, CompiledSegment] = {}
+        self._known: dict[int, CompiledSet] = {}
         """The segments of the last commit seen, by number."""
 
     # What others changed
@@ -152,13 +153,13 @@ class Store(Keeper):
         self._know(found)
         return sorted(found, key=len, reverse=True)
 
-    def _compiled(self, number: int) -> CompiledSegment:
+    def _compiled(self, number: int) -> CompiledSet:
         file = segment_file(self.path, number)
         try:
             if self._moment < 0:  # what another process has written since is as it left it
                 for damage in ImageFile.open(file).damage():
                     raise StoreError(f"{self.path} is damaged: segment {number}: {damage}; {RESCUE}")
-            return CompiledSegment.read(file, is_kept=True)
+            return CompiledSet.read(file, default_units(), is_kept=True)
         except FileNotFoundError:
             raise _GoneError(file.name) from None
         except (ImageError, OSError) as error:
