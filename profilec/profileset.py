@@ -26,6 +26,7 @@ from profilec.observed import Observed
 from profilec.planner.calibration import default_units, read_calibration
 from profilec.planner.costs import Units
 from profilec.planner.explain import explain_profile
+from profilec.planner.operators import counted
 from profilec.planner.options import Options
 from profilec.planner.plan import Plan, attributes_of
 from profilec.planner.sources import Source
@@ -90,6 +91,7 @@ def compile(
 
     Raises:
         ProfileError: some profile has an error; `.diagnostics` has all of them, warnings included.
+        OSError: a file cannot be read, or a folder holds no `.prof` file.
         DocumentError: a document of `statistics` is none.
         StatisticsError: a file of statistics has none.
         ValueError, TypeError: the arguments make no sense.
@@ -101,8 +103,8 @@ def compile(
     if on_error not in ("raise", "skip"):
         raise ValueError(f"on_error takes 'raise' or 'skip', not {on_error!r}")
     for path in source if isinstance(source, list | tuple) else (source,):
-        if isinstance(path, Path) and is_image(path):
-            raise ValueError(f"{path} is an image, compiled already; profilec.load reads it")
+        if isinstance(path, Path):
+            _expect_text(path)
     chosen = Options.read(options)
     known_documents = None if statistics is None else _read_statistics(statistics)
     diagnostics: list[Diagnostic] = []
@@ -325,6 +327,8 @@ class ProfileSet:
         """Takes profiles out, all at once or, where an id is not there or comes twice, none. Raises KeyError."""
         from profilec.living.merging import merge_aside
 
+        if isinstance(ids, str):
+            raise TypeError(f"delete_many takes ids, and a string is one: as in delete_many([{ids!r}])")
         living, ids = self._changing(), list(ids)
         with living.writing:
             with living.keeper.changing(living):
@@ -379,13 +383,14 @@ class ProfileSet:
         return diagnostics
 
     def _expect_fit(self, living: LivingSet, prepared: Sequence[Prepared], *, of_known: bool | None) -> None:
-        """Raises where an id is taken, or of those to be replaced is not there."""
+        """Raises where ids are taken, or one of those to be replaced is not there."""
         from profilec.living.prepare import id_in_use
 
-        for one in prepared:
-            id = one.statement.id
-            if of_known is not None and living.contains(id) != of_known:
-                raise self._unknown(id) if of_known else ProfileError([id_in_use(one.statement)])
+        unfit = [one for one in prepared if of_known is not None and living.contains(one.statement.id) != of_known]
+        if unfit and of_known:
+            raise self._unknown(unfit[0].statement.id)
+        if unfit:
+            raise ProfileError([id_in_use(one.statement) for one in unfit])
 
     def _keep_in(self, store: Store) -> None:
         from profilec.living.living_set import LivingSet
@@ -445,7 +450,10 @@ class ProfileSet:
         return KeyError(f"no profile {id!r}" + (f"; {hint}" if hint else ""))
 
     def __repr__(self) -> str:
-        return f"<ProfileSet: {self.plan}>"
+        living = self._living
+        if living is None:
+            return f"<ProfileSet: {self.plan}>"
+        return f"<ProfileSet: {counted(len(living), 'profile')}; `explain` merges what changed, and tells the plan>"
 
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Writes the set as an image, one file that `load` maps, or to a binary stream. The `documents` are not saved.
@@ -639,17 +647,17 @@ def open(
         sync: "commit": a change is on disk when the call returns. "batch": it is written through now and then, so that
             a power cut may take the last changes and, where the file system orders writes as it likes, the store; a
             killed process takes none. "off": the system decides.
-        schema, options: as of `compile`, of a store that is made.
+        schema, options: as of `compile`, of a store that is made; of one that is there, None or the same.
 
     Raises:
         StoreError: it is no store, or damaged, or cannot be written to; the message says what to do.
-        ValueError: the store has another schema.
+        ValueError: the store has another schema, or other options.
     """
     from profilec.store.store import open_store
 
     diagnostics: list[Diagnostic] = []
     given = _read_schema(schema, diagnostics)
-    store = open_store(path, sync, given, None if options is None else Options.read(options))
+    store = open_store(path, sync, given, Options.read(options) if options else None)
     compilation = Compilation(store.schema, store.options, default_units(), diagnostics)
     profiles = ProfileSet(compilation.finish(None))
     profiles._keep_in(store)
@@ -668,6 +676,14 @@ def load(path: str | os.PathLike[str]) -> ProfileSet:
         OSError: it cannot be read.
     """
     return ProfileSet(read_set(ImageFile.open(path)))
+
+
+def _expect_text(path: Path) -> None:
+    """Raises ValueError of what holds profiles that are compiled already."""
+    if is_image(path):
+        raise ValueError(f"{path} is an image, compiled already; profilec.load reads it")
+    if (path / "data.mdb").is_file():
+        raise ValueError(f"{path} is a store; profilec.open opens it")
 
 
 def _read_statistics(given: Any) -> Statistics:

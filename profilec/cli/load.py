@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 def files_or_stop(arguments: Sequence[str]) -> list[Path]:
     """The files of profiles that arguments name; ends the verb where one names none, or an image."""
+    for argument in arguments:
+        if names_store(argument):
+            terminal.stop(
+                f"{argument}: it is a store, and this takes the text of profiles, as `profilec store list "
+                f"{argument} --format prof` writes it"
+            )
     try:
         files = find_files(arguments)
     except SourceError as error:

@@ -30,6 +30,7 @@ from profilec.grammar.statements import ProfileStatement
 from profilec.living.axes import Axes
 from profilec.living.conjunctions import Lowering, Test
 from profilec.runtime.program import Program, run
+from profilec.values.kinds import DocumentError, expect_mapping
 from profilec.values.locks import new_lock
 from profilec.values.types import Schema
 
@@ -239,9 +240,24 @@ class Delta:
         return self._decided(found, document, moment)
 
     def match_batch(self, documents: Sequence[Mapping[str, Any]], moment: int) -> Matched:
-        """The same of many documents."""
+        """The same of many documents. What is wrong with one names it."""
         if not self.all:
             return _matched([], [])
+        try:
+            if not set(map(type, documents)) <= {dict}:
+                for document in documents:
+                    expect_mapping(document)
+            return self._matched_together(documents, moment)
+        except DocumentError:
+            for number, document in enumerate(documents):
+                try:
+                    expect_mapping(document)
+                    self.match(document, moment)
+                except DocumentError as error:
+                    raise DocumentError(f"document {number}: {error}") from None
+            raise
+
+    def _matched_together(self, documents: Sequence[Mapping[str, Any]], moment: int) -> Matched:
         if self._tree is None:
             each = [self.match(document, moment) for document in documents]
             return _matched([number for number, own in enumerate(each) for _ in own], list(chain.from_iterable(each)))

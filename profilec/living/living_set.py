@@ -37,6 +37,7 @@ from profilec.living.segment import Int32, Int64, Segment
 from profilec.runtime.columns import rows_of
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.store.documents import DocumentStore
+from profilec.values.kinds import expect_mapping
 from profilec.values.locks import new_lock
 
 MOST_IN_DELTA = 32_768
@@ -243,7 +244,12 @@ class LivingSet:
         self.state = state._replace(segments=segments, waiting=())
 
     def match(self, document: Mapping[str, Any]) -> list[str]:
-        """The ids that a document matches, in the set's order."""
+        """The ids that a document matches, in the set's order.
+
+        Raises:
+            DocumentError: it is no mapping, or an attribute that profiles ask for holds a value of no kind.
+        """
+        expect_mapping(document)
         with self._seen() as state:
             places: list[int] = []
             ids: list[str] = []

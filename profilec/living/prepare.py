@@ -32,7 +32,12 @@ def prepare(source: Any, schema: Schema | None, options: Options) -> tuple[list[
     opened = Source(source, diagnostics.append)
     declared = opened.schema(schema)
     if declared != schema:
-        raise ValueError("a set keeps the SCHEMA with which it was compiled; these profiles declare another one")
+        known = () if schema is None else schema.fields
+        more = ", ".join(field.name for field in declared.fields if field not in known) if declared else ""
+        raise ValueError(
+            f"a set keeps the SCHEMA with which it was made, and that of these profiles declares more: {more}; give it "
+            "when the set is made (`schema=`, or `profilec store init --schema FILE.prof`), or leave it out"
+        )
     prepared: list[Prepared] = []
     ids: set[str] = set()
     for statement in opened.statements(schema, options.limits):

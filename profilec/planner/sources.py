@@ -11,6 +11,7 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from errno import ENOENT
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class Source:
         Raises:
             TypeError: nothing that profiles can be read from.
             ValueError: a string that names a `.prof` file instead of holding its text.
-            FileNotFoundError: a path that does not exist.
+            FileNotFoundError: a path that does not exist, or a folder without a `.prof` file.
         """
         self._report = report
         self._texts: list[tuple[str | None, str]] = []
@@ -122,6 +123,8 @@ class Source:
     def _read_paths(self, paths: Iterable[Path]) -> None:
         for path in paths:
             files = sorted(path.rglob("*.prof")) if path.is_dir() else [path]
+            if not files:
+                raise FileNotFoundError(ENOENT, "no .prof file in this folder", str(path))
             for file in files:
                 text = decode(file.read_bytes(), str(file), self._report)
                 if text is not None:

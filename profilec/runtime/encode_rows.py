@@ -22,7 +22,7 @@ from profilec.runtime.image import Int32
 from profilec.runtime.program import Document, Parts
 from profilec.runtime.ranking import MatchingEach, PreparedSlot, Ranking, Told, joined_matching
 from profilec.runtime.sparse import Sparse
-from profilec.values.kinds import DocumentError
+from profilec.values.kinds import expect_mapping
 from profilec.values.paths import elements_of, lookup
 
 _FEW = 24
@@ -48,8 +48,7 @@ def items_of(document: Document, keys: Collection[str]) -> Iterable[tuple[str, A
     Raises:
         DocumentError: it is no mapping.
     """
-    if type(document) is not dict and not isinstance(document, Mapping):
-        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
+    expect_mapping(document)
     if len(document) <= len(keys):
         return document.items()
     return [(key, document[key]) for key in keys if key in document]

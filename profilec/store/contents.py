@@ -7,14 +7,15 @@ profiles that comes to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from profilec.living.records import Change, change_of, number_of
+from profilec.planner.options import Options
 from profilec.profile_table import ProfileTable
 from profilec.runtime.imagefile.container import ImageError, ImageFile
-from profilec.saved_set import read_set
+from profilec.saved_set import options_of, read_set, schema_of
 from profilec.store.environment import DATA, RESCUE, StoreError, expect_last, seen
 from profilec.store.pages import PageError, Pages
 from profilec.store.store import arrays_of, facts_of, segment_file
@@ -41,7 +42,7 @@ class SegmentStat:
 @dataclass(frozen=True, slots=True)
 class StoreStat:
     """A store in figures. `n_changes`: those since the last merge; `bytes_used`: up to the last page of
-    `data.mdb`, which has `data_bytes`."""
+    `data.mdb`, which has `data_bytes`; `schema`: attributes to types; `options`: those that were given."""
 
     path: str
     format: int
@@ -51,6 +52,8 @@ class StoreStat:
     segments: tuple[SegmentStat, ...]
     data_bytes: int
     bytes_used: int
+    schema: dict[str, str]
+    options: dict[str, str]
 
 
 def contents_of(path: Path, pages: Pages) -> Contents:
@@ -92,6 +95,18 @@ def n_profiles_of(contents: Contents, tables: Mapping[int, ProfileTable]) -> int
     return len(come) + sum(len(places) - len(dead[number]) for number, (places, _) in contents.segments.items())
 
 
+def _given(facts: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """The schema and the options with which a store was made."""
+    declared = () if facts["schema"] is None else schema_of(facts["schema"]).fields
+    own, default = options_of(facts["options"]), Options()
+    options = {}
+    for name in (one.name for one in fields(own)):
+        value = getattr(own, name)
+        if value != getattr(default, name):
+            options[name] = str(sorted(value) if isinstance(value, frozenset) else value)
+    return {one.name: str(one.type) for one in declared}, options
+
+
 def stat_store(path: Path) -> StoreStat:
     """A store in figures.
 
@@ -111,7 +126,7 @@ def stat_store(path: Path) -> StoreStat:
             return StoreStat(
                 str(path), contents.facts["format"], contents.facts["moment"], n_profiles_of(contents, tables),
                 len(contents.changes), tuple(segments), (path / DATA).stat().st_size,
-                (pages.meta.last_page + 1) * pages.size,
+                (pages.meta.last_page + 1) * pages.size, *_given(contents.facts),
             )  # fmt: skip
     except PageError as error:
         raise StoreError(f"{path / DATA} is damaged: {error}; {RESCUE}") from None

@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 import lmdb
 
 from profilec.living.records import unsealed
+from profilec.runtime.imagefile.container import is_image
 from profilec.store.pages import Meta, PageError, Pages
 from profilec.values.locks import new_lock
 
@@ -66,7 +67,7 @@ class Environment:
     @contextmanager
     def reading(self) -> Iterator[Any]:
         """A transaction that sees the last commit."""
-        self._expect_own_process()
+        self._expect_open()
         with told(self.path), self._env.begin(buffers=True) as transaction:
             yield transaction
 
@@ -74,7 +75,7 @@ class Environment:
     def writing(self) -> Iterator[Any]:
         """The one transaction that writes, of all processes; it is committed at the end, or, with an error, never
         was."""
-        self._expect_own_process()
+        self._expect_open()
         with told(self.path):
             with self._env.begin(write=True) as transaction:
                 yield transaction
@@ -85,12 +86,13 @@ class Environment:
     def last_commit(self) -> int:
         """The number of the last commit. PERF: half a microsecond."""
         if os.getpid() != self._pid:
-            self._expect_own_process()
+            self._expect_open()
         try:
             with self._env.begin() as transaction:
                 number: int = transaction.id()
                 return number
         except lmdb.Error as error:
+            self._expect_open()
             raise StoreError(f"{self.path}: {error}") from None
 
     def copy_to(self, path: Path) -> None:
@@ -119,9 +121,11 @@ class Environment:
                     _open.pop(_name(self.path), None)
                     self._env.close()
 
-    def _expect_own_process(self) -> None:
+    def _expect_open(self) -> None:
         if os.getpid() != self._pid:
             raise StoreError(f"{self.path} was opened before this process was forked: open it again in here")
+        if not self._n_users:
+            raise StoreError(f"{self.path} was closed: open it again")
 
 
 _open: WeakValueDictionary[str, Environment] = WeakValueDictionary()
@@ -141,6 +145,9 @@ def opened(path: Path, sync: str) -> Environment:
         name = _name(path)
         found = _open.get(name)
         if found is None:
+            if path.is_file():
+                other = "; profilec.load reads an image" if is_image(path) else ""
+                raise StoreError(f"{path} is a file, and a store is a folder{other}")
             with told(path):
                 (path / "segments").mkdir(parents=True, exist_ok=True)
             found = _open[name] = Environment(path, sync)

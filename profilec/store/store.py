@@ -271,7 +271,7 @@ def open_store(path: str | os.PathLike[str], sync: str, schema: Schema | None, o
 
     Raises:
         StoreError: it is no store, damaged, of another format, or cannot be written to.
-        ValueError: it has another schema than the one given.
+        ValueError: it has another schema, or other options, than those given.
     """
     folder = Path(path)
     environment = opened(folder, sync)
@@ -281,6 +281,8 @@ def open_store(path: str | os.PathLike[str], sync: str, schema: Schema | None, o
         own_options = options_of(facts["options"])
         if schema is not None and schema != own_schema:
             raise ValueError(f"{folder} was made with another schema; open it without one, or make another store")
+        if options is not None and options_text(options) != options_text(own_options):
+            raise ValueError(f"{folder} was made with other options; open it without any, or make another store")
         return Store(environment, facts, own_schema, own_options)
     except BaseException:
         environment.close()

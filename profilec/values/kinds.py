@@ -74,6 +74,12 @@ class DocumentError(ValueError):
     """A document, or one value of it, that no profile can be asked about."""
 
 
+def expect_mapping(document: object) -> None:
+    """Raises DocumentError of what is no document."""
+    if type(document) is not dict and not isinstance(document, Mapping):  # PERF: nearly all are dicts
+        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
+
+
 def kind_of(value: Value) -> Kind:
     """The kind of a value that `from_document` returned.
 

@@ -42,7 +42,7 @@ def test_add_and_remove(profilec: Runs, store: str) -> None:
     assert "warning" in warned.err
     assert ids(profilec) == ["a b", "c", "d", "e"]
     gone = profilec("store", "remove", store, "d", "nothing")
-    assert (gone.status, gone.err) == (2, "error: no profile 'nothing'\n")
+    assert (gone.status, gone.err) == (2, "error: store: no profile 'nothing'\n")
     assert profilec("store", "remove", store, "d", "c").status == 0
     assert ids(profilec) == ["a b", "e"]
 
@@ -60,6 +60,7 @@ def test_import_is_all_or_nothing(profilec: Runs, write: Writes, store: str) -> 
     other = profilec("store", "import", store, "s.prof")
     assert other.status == 2
     assert "keeps the SCHEMA" in other.err
+    assert "declares more: other; give it when the set is made" in other.err
 
 
 def test_list_as_it_was_written(profilec: Runs, write: Writes, store: str) -> None:
@@ -90,6 +91,24 @@ def test_figures(profilec: Runs, store: str) -> None:
     profilec("store", "add", store, "d", "price = 3")
     profilec("store", "add", store, "c", "price = 3", "--replace")
     assert json.loads(profilec("store", "stat", store, "--format", "json").out)["n_profiles"] == 3
+
+
+def test_figures_tell_what_it_was_made_with(profilec: Runs, store: str) -> None:
+    assert profilec("store", "stat", store).lines[-1] == "  schema     price NUMBER, brand STRING"
+    assert profilec("store", "init", "other", "-o", "memory=1 MB", "-o", "matcher=access").status == 0
+    assert profilec("store", "stat", "other").lines[-1] == "  options    matcher access, memory 1000000"
+    told = json.loads(profilec("store", "stat", "other", "--format", "json").out)
+    assert (told["schema"], told["options"]) == ({}, {"matcher": "access", "memory": "1000000"})
+
+
+@pytest.mark.parametrize("verb", [["fmt"], ["compile", "-o", "x.prfi"]])
+def test_verbs_that_take_text_say_what_a_store_is(profilec: Runs, store: str, verb: list[str]) -> None:
+    run = profilec(*verb, store)
+    assert run.status == 2
+    assert "it is a store, and this takes the text of profiles, as `profilec store list store --format prof`" in run.err
+    checked = profilec("verify", store)
+    assert checked.status == 1
+    assert "it is a store, and an image is a file" in checked.err
 
 
 def test_verbs_that_take_profiles_take_a_store(profilec: Runs, store: str) -> None:

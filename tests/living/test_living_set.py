@@ -364,3 +364,36 @@ def test_many_at_once_are_found_by_each_and_by_batches() -> None:
     found = [[f"p{document['x']}"] for document in documents]
     assert list(profiles.match_batch(documents)) == found
     assert [profiles.match(document) for document in documents] == found
+
+
+def test_a_string_is_no_list_of_ids() -> None:
+    profiles = profilec.compile({"a": "x = 1", "b": "x = 2", "ab": "x = 3"})
+    with pytest.raises(TypeError, match="takes ids, and a string is one"):
+        profiles.delete_many("ab")
+    assert list(profiles) == ["a", "b", "ab"]
+
+
+def test_all_ids_that_are_taken_are_told() -> None:
+    profiles = profilec.compile({"a": "x = 1", "b": "x = 2"})
+    with pytest.raises(profilec.ProfileError) as raised:
+        profiles.insert_many({"a": "x = 3", "c": "x = 3", "b": "x = 3"})
+    assert [found.profile for found in raised.value.diagnostics] == ["a", "b"]
+
+
+@pytest.mark.parametrize("n_inserted", [1, delta.FEW + 1])
+def test_what_is_no_document(n_inserted: int) -> None:
+    profiles = profilec.compile({})
+    profiles.insert_many({f"p{number}": f"x > {number}" for number in range(n_inserted)})
+    for wrong in ("x", [{"x": 1}], None):
+        with pytest.raises(profilec.DocumentError, match=r"^a document is a mapping"):
+            profiles.match(wrong)  # type: ignore[arg-type]
+        with pytest.raises(profilec.DocumentError, match=r"^document 1: a document is a mapping"):
+            profiles.match_batch([{"x": 1}, wrong])
+    with pytest.raises(profilec.DocumentError, match=r"^document 1: attribute 'x': set is no number"):
+        profiles.match_batch([{"x": 1}, {"x": {1}}])
+
+
+def test_its_text_counts_what_was_inserted() -> None:
+    profiles = profilec.compile({"a": "x = 1"})
+    profiles.insert("b", "x = 2")
+    assert repr(profiles).startswith("<ProfileSet: 2 profiles;")

@@ -24,7 +24,7 @@ def init(
         typer.Option("--schema", metavar="FILE.prof", help="SCHEMA statements that hold for all its profiles."),
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of compile, for good.")
+        list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of compile, for good.")
     ] = None,
     sync: Sync = "commit",
 ) -> None:
@@ -60,7 +60,10 @@ def remove(
 ) -> None:
     """Remove profiles, all of them or, where one is not there, none."""
     with opened(path, sync) as profile_set:
-        profile_set.delete_many(ids)
+        try:
+            profile_set.delete_many(ids)
+        except KeyError as error:
+            terminal.stop(f"{path}: {error.args[0]}")
 
 
 def import_(

@@ -93,11 +93,16 @@ def _lines(found: StoreStat) -> list[str]:
         f"  log        {counted(found.n_changes, 'change')} since the last merge",
         f"  data.mdb   {counted(found.data_bytes, 'byte')}, of which pages in use {found.bytes_used:,}",
     ]
-    return lines + [
+    lines += [
         f"  segment {segment.number:<2} {counted(segment.n_profiles, 'profile')}, {segment.n_dead:,} dead, "
         f"{counted(segment.n_bytes, 'byte')}"
         for segment in found.segments
     ]
+    if found.schema:
+        lines.append(f"  schema     {', '.join(f'{name} {type_}' for name, type_ in found.schema.items())}")
+    if found.options:
+        lines.append(f"  options    {', '.join(f'{name} {value}' for name, value in found.options.items())}")
+    return lines
 
 
 def verify(

@@ -115,6 +115,8 @@ class ImageFile:
             OSError: the file cannot be read.
         """
         name = os.fspath(path)
+        if os.path.isfile(os.path.join(name, "data.mdb")):
+            raise refusal(name, "it is a store, and an image is a file", "profilec.open, or `profilec store`, takes it")
         with open(path, "rb", opener=_open_at_once) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

@@ -11,7 +11,7 @@ from typing import Any
 
 from profilec.runtime.program import Document
 from profilec.runtime.store.chunks import Chunk, RowChunk, frame_chunk
-from profilec.values.kinds import DocumentError, Value, from_document
+from profilec.values.kinds import DocumentError, Value, expect_mapping, from_document
 
 
 def chunk_of(documents: Any) -> Chunk:
@@ -59,8 +59,7 @@ def copied(document: Document) -> dict[str, Any]:
         plain = document.copy()
         if not any(map(operator.ne, plain.values(), plain.values())):  # NaN alone is not what it is
             return plain
-    if not isinstance(document, Mapping):
-        raise DocumentError(f"a document is a mapping of attribute to value, not {type(document).__name__}")
+    expect_mapping(document)
     copy: dict[str, Any] = {}
     for name, value in document.items():
         try:
