@@ -113,7 +113,7 @@ def test_a_change_is_whole_or_not_at_all() -> None:
         profiles.delete_many(["a", "a"])
     with pytest.raises(profilec.ProfileError, match="PC302"):
         profilec.compile({}, options={"max_terms": 2}).insert("a", "x = 1 AND y = 2 AND z = 3")
-    with pytest.raises(ValueError, match="another one"):
+    with pytest.raises(ValueError, match="declares more: x"):
         profiles.insert_many("SCHEMA (x NUMBER); PROFILE c WHERE x = 1;")
     assert list(profiles.ids) == ["a", "b"]
     assert [profiles.match({"x": x}) for x in (1, 2, 3)] == [["a"], ["b"], []]
