@@ -112,7 +112,7 @@ class ProfileTable:
         try:
             return dumps(dict(properties))
         except NotKeptError as error:
-            raise TypeError(f"the properties of profile {self.ids[ordinal]!r}: {error}") from None
+            raise NotKeptError(f"the properties of profile {self.ids[ordinal]!r}: {error}") from None
 
 
 def read_table(file: ImageFile, files: tuple[str | None, ...]) -> ProfileTable:

@@ -324,7 +324,8 @@ class ProfileSet:
         self.delete_many([id])
 
     def delete_many(self, ids: Iterable[str]) -> None:
-        """Takes profiles out, all at once or, where an id is not there or comes twice, none. Raises KeyError."""
+        """Takes profiles out, all at once or, where an id is not there or comes twice, none. Raises KeyError;
+        TypeError of a string, which would be the ids of its characters."""
         from profilec.living.merging import merge_aside
 
         if isinstance(ids, str):

@@ -79,6 +79,10 @@ def unite_aside(
         if (folder / "error").exists():
             raise OSError(*loads((folder / "error").read_text()))
         if done.returncode:
+            if done.returncode < 0:
+                raise RuntimeError(
+                    f"the process that makes a segment was ended by signal {-done.returncode}; is there memory for it?"
+                )
             said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
             raise RuntimeError(f"the process that makes a segment ended with {done.returncode}: {said}")
 

@@ -228,7 +228,7 @@ class Delta:
         """The records that a document matches, of those seen at a moment, in no order.
 
         Raises:
-            DocumentError: an attribute that profiles ask for holds a value of no kind.
+            DocumentError: it is no mapping, or an attribute that profiles ask for holds a value of no kind.
         """
         if not self.all:
             return []

@@ -87,9 +87,10 @@ class Keeper:
         nowhere."""
         yield 0, None
 
-    def keep_merge(self, segments: Sequence[Segment], merged_until: int) -> None:
+    def keep_merge(self, segments: Sequence[Segment], merged_until: int, appended: Iterable[str] = ()) -> None:
         """Keeps which segments there are, of those that have a number, and no changes up to a moment: these are in
-        them. Within `changing`."""
+        them. Nor does a change that stays tell of ids `appended`, which a segment brings: those that had them are dead,
+        and who goes through the changes again would end the new ones. Within `changing`."""
 
     def lost_track(self) -> None:
         """A change that was kept may not be in the set in memory: the next look begins from what is kept."""

@@ -30,6 +30,7 @@ from profilec.living import aside
 from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
 from profilec.living.segment import Int64, Segment
 from profilec.runtime.imagefile.container import write
+from profilec.runtime.imagefile.tokens import NotKeptError
 from profilec.saved_set import set_sections
 
 _log = logging.getLogger("profilec")
@@ -79,7 +80,8 @@ def merge_aside(living: LivingSet) -> None:
 def merge(living: LivingSet) -> Segment | None:
     """Makes everything one segment, and returns it; None where no profile is left."""
     with living.merging, living.keeper.merging(wait=True):
-        _merge(living, everything=True)
+        while not _merge(living, everything=True):
+            pass
         segments = living.state.segments
         return segments[0] if segments else None
 
@@ -94,11 +96,13 @@ def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable
                 expect_fit(prepared)
                 places = np.array(living.places_for(prepared, of_known=False), np.int64)
                 segment = Segment(compiled, places, number=number)
-                living.keeper.keep_merge([*living.state.segments, segment], merged_until=0)
+                ids = [one.id for one in statements]
+                living.keeper.keep_merge([*living.state.segments, segment], merged_until=0, appended=ids)
             living.append(segment)
 
 
-def _merge(living: LivingSet, *, everything: bool) -> None:
+def _merge(living: LivingSet, *, everything: bool) -> bool:
+    """Merges all, or what is due. False: the set was read again from what is kept meanwhile, and is as it was."""
     with living.writing:
         with living.keeper.changing(living):
             pass  # what other processes changed until now is merged too
@@ -107,7 +111,7 @@ def _merge(living: LivingSet, *, everything: bool) -> None:
         before = living.state
         merged = before.segments if everything else _chosen(before)
         if everything and is_whole(before):
-            return
+            return True
         living.state = before._replace(deltas=(*before.deltas, living.new_delta()))
     rows = _Rows(merged, before)
     number, compiled = 0, None
@@ -116,6 +120,8 @@ def _merge(living: LivingSet, *, everything: bool) -> None:
         compiled.prepare_as([segment.compiled for segment in merged])
     with living.writing, living.keeper.changing(living):
         now = living.state
+        if not (set(merged) <= set(now.segments) and set(before.deltas) <= set(now.deltas)):
+            return False
         segments = [segment for segment in now.segments if segment not in merged]
         if compiled is not None:
             segments.append(Segment(compiled, rows.places, rows.died(), number))
@@ -124,6 +130,7 @@ def _merge(living: LivingSet, *, everything: bool) -> None:
         deltas = tuple([delta for delta in now.deltas if delta not in before.deltas])
         living.state = now._replace(segments=tuple(segments), deltas=deltas)
         living.retire(before.deltas)
+        return True
 
 
 def _chosen(state: State) -> tuple[Segment, ...]:
@@ -136,7 +143,8 @@ def _chosen(state: State) -> tuple[Segment, ...]:
     ]
     n += sum(map(len, chosen))
     for segment in sorted(state.segments, key=len):
-        if segment not in chosen and (len(segment) <= RATIO * n or len(state.segments) - len(chosen) > MOST_SEGMENTS):
+        # With what is merged, MOST_SEGMENTS are left, so that nothing is due then.
+        if segment not in chosen and (len(segment) <= RATIO * n or len(state.segments) - len(chosen) >= MOST_SEGMENTS):
             chosen.append(segment)
             n += len(segment)
     return tuple(chosen)
@@ -147,22 +155,35 @@ def _made(
 ) -> tuple[int, CompiledSet]:
     """The number and the segment of what is left of some, and of profiles that are in none, in an order."""
     with living.keeper.new_segment() as (number, target):
-        if len(order) < aside.LARGE:
-            parts = [Part(one.compiled.parts.table, one.compiled.parts.image, own) for one, own in left]
-            if statements:
-                parts.append(part_of(statements, living.how))
-            compiled = unite_segments(parts, order, living.how)
-            if target is None:
-                return number, compiled
-            write(target, set_sections(compiled.parts))
-            return number, CompiledSet.read(target, living.how.units, is_kept=True)
-        with tempfile.TemporaryDirectory(prefix="profilec-segment-") as folder:
-            inner = Path(folder)
-            files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
-            images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
-            file = inner / "segment" if target is None else target
-            aside.unite_aside(images, statements, order, living.how, file)
-            return number, CompiledSet.read(file, living.how.units, is_kept=target is not None)
+        if len(order) >= aside.LARGE:
+            try:
+                return number, _made_aside(living, left, statements, order, target)
+            except NotKeptError:  # a property that no file keeps, nor any store
+                assert target is None
+        parts = [Part(one.compiled.parts.table, one.compiled.image, own) for one, own in left]
+        if statements:
+            parts.append(part_of(statements, living.how))
+        compiled = unite_segments(parts, order, living.how)
+        if target is None:
+            return number, compiled
+        write(target, set_sections(compiled.parts))
+        return number, CompiledSet.read(target, living.how.units, is_kept=True)
+
+
+def _made_aside(
+    living: LivingSet,
+    left: Sequence[tuple[Segment, Int64]],
+    statements: Sequence[ProfileStatement],
+    order: Int64,
+    target: Path | None,
+) -> CompiledSet:
+    with tempfile.TemporaryDirectory(prefix="profilec-segment-") as folder:
+        inner = Path(folder)
+        files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
+        images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
+        file = inner / "segment" if target is None else target
+        aside.unite_aside(images, statements, order, living.how, file)
+        return CompiledSet.read(file, living.how.units, is_kept=target is not None)
 
 
 def _written(segment: Segment, path: Path) -> OpenFile:

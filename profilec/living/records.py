@@ -120,7 +120,7 @@ def _properties_text(id: str, properties: dict[str, Any]) -> str | None:
     try:
         return dumps(dict(properties)) if properties else None
     except NotKeptError as error:
-        raise TypeError(f"the properties of profile {id!r}: {error}") from None
+        raise NotKeptError(f"the properties of profile {id!r}: {error}") from None
 
 
 def statement_of(stored: Stored) -> ProfileStatement:

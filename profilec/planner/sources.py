@@ -142,6 +142,8 @@ class Source:
             raise TypeError(f"a profile is an id and a condition, or a Profile, not {row!r:.80}{hint}")
         if not isinstance(id_, str) or not isinstance(where, str):
             raise TypeError(f"a profile's id and condition are strings, not {id_!r:.40} and {where!r:.40}")
+        if comment is not None and not isinstance(comment, str):
+            raise TypeError(f"the comment of profile {id_!r:.40} is a string or None, not {comment!r:.40}")
         found: list[Diagnostic] = []
         condition = parse_where(id_, where, schema=schema, limits=limits, report=found.append)
         self._report_row(found)

@@ -220,7 +220,7 @@ class Store(Keeper):
         with told(self.path):
             yield number, segment_file(self.path, number)
 
-    def keep_merge(self, segments: Sequence[Segment], merged_until: int) -> None:
+    def keep_merge(self, segments: Sequence[Segment], merged_until: int, appended: Iterable[str] = ()) -> None:
         """See `Keeper`."""
         transaction, environment = self._transaction, self.environment
         kept = {segment.number: segment for segment in segments if segment.number is not None}
@@ -231,6 +231,7 @@ class Store(Keeper):
         there = cursor.first()
         while there and number_of(cursor.key()) <= merged_until:
             there = cursor.delete()
+        self._forget(set(appended))
         facts = self._facts(transaction)
         self._merges = facts["merges"] + 1
         place = max([facts["place"], *(int(segment.places[-1]) + 1 for segment in kept.values())])
@@ -238,6 +239,20 @@ class Store(Keeper):
         self._put_facts(transaction, {**facts, "merges": self._merges, "merged": merged, "place": place})
         self._know(kept.values())
         self._has_merged = True
+
+    def _forget(self, ids: set[str]) -> None:
+        """Takes ids out of the changes of the log."""
+        if not ids:
+            return
+        changed: dict[Any, Change] = {}
+        for key, value in self._transaction.cursor(db=self.environment.log):
+            change = self._change(number_of(key), value)
+            if not (ids.isdisjoint(change.gone) and ids.isdisjoint([one.id for one in change.come])):
+                gone = tuple([one for one in change.gone if one not in ids])
+                come = tuple([one for one in change.come if one.id not in ids])
+                changed[bytes(key)] = Change(gone, come)
+        for key, change in changed.items():
+            self._transaction.put(key, bytes_of(change), db=self.environment.log)
 
     def _know(self, segments: Iterable[Segment]) -> None:
         self._known = {segment.number: segment.compiled for segment in segments if segment.number is not None}

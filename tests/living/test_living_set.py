@@ -111,12 +111,34 @@ def test_a_change_is_whole_or_not_at_all() -> None:
         profiles.delete_many(["a", "bb"])
     with pytest.raises(KeyError, match="deleted twice"):
         profiles.delete_many(["a", "a"])
+    with pytest.raises(TypeError, match="a string is one"):
+        profiles.delete_many("ab")
     with pytest.raises(profilec.ProfileError, match="PC302"):
         profilec.compile({}, options={"max_terms": 2}).insert("a", "x = 1 AND y = 2 AND z = 3")
     with pytest.raises(ValueError, match="declares more: x"):
         profiles.insert_many("SCHEMA (x NUMBER); PROFILE c WHERE x = 1;")
     assert list(profiles.ids) == ["a", "b"]
     assert [profiles.match({"x": x}) for x in (1, 2, 3)] == [["a"], ["b"], []]
+
+
+@pytest.mark.parametrize("n", [1, 200])
+def test_what_is_no_document_is_refused_by_what_was_inserted(n: int) -> None:
+    profiles = profilec.compile({})
+    profiles.insert_many({f"p{number}": f"x = {number}" for number in range(n)})
+    for wrong in (None, [("x", 1)]):
+        with pytest.raises(profilec.DocumentError, match=r"^a document is a mapping"):
+            profiles.match(wrong)  # type: ignore[arg-type]
+        with pytest.raises(profilec.DocumentError, match=r"^document 1: a document is a mapping"):
+            profiles.match_batch([{"x": 1}, wrong])
+    with pytest.raises(profilec.DocumentError, match=r"^document 1: attribute 'x': object is no number"):
+        profiles.match_batch([{"x": 1}, {"x": object()}])
+
+
+def test_a_comment_is_text() -> None:
+    profiles = profilec.compile({"a": "x = 1"})
+    with pytest.raises(TypeError, match="comment of profile 'b'"):
+        profiles.insert_many([profilec.Profile("b", "x = 1", {}, 5)])  # type: ignore[arg-type]
+    assert list(profiles.ids) == ["a"]
 
 
 def test_warnings_are_returned() -> None:

@@ -15,7 +15,10 @@ from typing import Any, cast
 import pytest
 
 import profilec
+from profilec.living import merging
+from profilec.living.living_set import LivingSet
 from profilec.runtime.store.documents import DocumentStore
+from profilec.store import verify
 from profilec.store.documents import StoredDocuments
 from profilec.store.store import Store
 
@@ -168,6 +171,57 @@ def test_many_profiles_are_a_segment_at_once(tmp_path: Path, monkeypatch: pytest
         again.compact()
         assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
         assert again.match({"x": 1}) == wanted
+
+
+def test_a_deleted_id_comes_again_among_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was deleted since the last merge stays in the log, which does not end the profile that comes after it."""
+    monkeypatch.setattr("profilec.living.aside.LARGE", 20)
+    with profilec.open(tmp_path / "store") as profiles, profilec.open(tmp_path / "store") as other:
+        profiles.insert_many({f"p{number}": "x = 1" for number in range(19)})
+        profiles.compact()
+        profiles.delete("p3")
+        profiles.insert("q", "x = 1")
+        profiles.delete_many(["p4", "q"])
+        many = ["p3", "q", *(f"r{number}" for number in range(30))]
+        wanted = [f"p{number}" for number in range(19) if number not in (3, 4)] + many
+        profiles.insert_many(dict.fromkeys(many, "x = 1"))
+        assert profiles.match({"x": 1}) == other.match({"x": 1}) == wanted
+    assert verify.verify_store(tmp_path / "store").faults == ()
+    with profilec.open(tmp_path / "store") as again:
+        assert again.match({"x": 1}) == list(again.ids) == wanted
+
+
+def test_a_set_that_is_read_again_while_it_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a change that failed or was interrupted: a merge that began before does not bring profiles twice."""
+    made, n_made = merging._made, 0
+
+    def made_meanwhile(living: LivingSet, *args: Any) -> Any:
+        nonlocal n_made
+        n_made += 1
+        if n_made == 1:
+            living.keeper.lost_track()
+            assert len(profiles) == 20
+        return made(living, *args)
+
+    with profilec.open(tmp_path / "store") as profiles:
+        profiles.insert_many({f"p{number}": "x = 1" for number in range(19)})
+        profiles.compact()
+        profiles.insert("q", "x = 1")
+        wanted = profiles.match({"x": 1})
+        monkeypatch.setattr(merging, "_made", made_meanwhile)
+        profiles.compact()
+        assert n_made == 2
+        assert profiles.match({"x": 1}) == list(profiles.ids) == wanted
+    with profilec.open(tmp_path / "store") as again:
+        assert again.match({"x": 1}) == list(again.ids) == wanted
+
+
+def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    profiles = profilec.open(tmp_path / "store")
+    profiles.close()
+    for ask in (lambda: profiles.match({}), lambda: profiles.insert("a", "x = 1"), profiles.compact):
+        with pytest.raises(profilec.StoreError, match="was closed: open it again"):
+            ask()
 
 
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:

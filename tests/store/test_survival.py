@@ -159,7 +159,7 @@ def test_a_process_that_compiles_aside_is_killed(tmp_path: Path, monkeypatch: py
             said: list[str] = []
 
             def compact(said: list[str] = said) -> None:
-                with pytest.raises(RuntimeError, match=r"ended with -9") as raised:
+                with pytest.raises(RuntimeError, match=r"ended by signal 9") as raised:
                     profiles.compact()
                 said.append(str(raised.value))
 
