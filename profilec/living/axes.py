@@ -260,7 +260,15 @@ class Axes:
         keys: list[int] = []
         is_exact = True
         for attribute in self._all:
-            axis, key, same_axis, same, exact = attribute.row(document)
+            row = None
+            if attribute.key is not None:  # PERF: as in `row`, without a call
+                value = document.get(attribute.key)
+                if value is None:
+                    continue
+                codes = attribute.codes
+                number = codes.number.get((type(value), value)) if type(value) in _AS_IT_IS else None
+                row = None if number is None else codes.rows[number]
+            axis, key, same_axis, same, exact = attribute.row(document) if row is None else row
             if axis >= 0:
                 axes.append(axis)
                 keys.append(key)

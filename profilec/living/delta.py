@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FEW = 64
 """Entries of a delta without a tree."""
 UNTIL_ADJUSTED = 10_000
-"""Documents between two looks at the tree."""
+"""Documents between two looks at the tree; twice as many as there are records, where that is more."""
 ALIVE = 2**63 - 1
 """When what is alive dies."""
 
@@ -59,16 +59,31 @@ class Record:
     the condition is let go, and `more`, which is all else that a statement has, is None where that is nothing.
     """
 
-    __slots__ = ("born", "died", "entries", "id", "is_exact", "more", "place", "program", "where")
+    __slots__ = (
+        "born",
+        "died",
+        "entries",
+        "id",
+        "is_decided",
+        "is_exact",
+        "more",
+        "number",
+        "place",
+        "program",
+        "where",
+    )
 
     def __init__(self, statement: ProfileStatement, place: int, born: int) -> None:
         self.id, self.where, _, *more = statement
         self.more: list[Any] | None = None if more == _NOTHING_MORE else more
         self.place = place
+        self.number = -1
         self.born = born
         self.died = ALIVE
         self.entries: tuple[int, ...] = ()
         self.is_exact = True
+        self.is_decided = True
+        """Whether it matches where the tree finds it, and is found but once."""
         self.program: Program | None = None
 
     @property
@@ -82,39 +97,31 @@ class Record:
 
 
 class Matched(NamedTuple):
-    """What documents match: the number of the document, the place and the id of the profile, each time."""
+    """What documents match: the number of the document, the place of the profile, and its record's place in
+    `Delta.all`, each time."""
 
     owner: NDArray[np.int64]
     places: NDArray[np.int64]
-    ids: list[str]
+    numbers: NDArray[np.int64]
 
 
 def _matched(owner: list[int], records: list[Record]) -> Matched:
-    places = np.array([record.place for record in records], np.int64)
-    return Matched(np.array(owner, np.int64), places, [record.id for record in records])
+    columns = (owner, [record.place for record in records], [record.number for record in records])
+    return Matched(*(np.array(column, np.int64) for column in columns))
 
 
-class _Columns:
-    """By entry: the place of its record, when that was born and died, and whether the tree decides alone that it
-    matches. PERF: what many documents find is looked at by column."""
+PLACE, NUMBER, BORN, DIED, IS_DECIDED = range(5)
+"""What a row of an entry says of its record. PERF: what many documents find is looked at by column; a row is a line of
+the cache."""
 
-    __slots__ = ("born", "died", "is_decided", "place")
 
-    def __init__(self, n: int) -> None:
-        self.place, self.born, self.died = np.zeros((3, n), np.int64)
-        self.is_decided = np.zeros(n, np.bool_)
-
-    def __len__(self) -> int:
-        return len(self.is_decided)
-
-    def with_room(self, n: int) -> _Columns:
-        """The same, for at least so many entries."""
-        if n <= len(self):
-            return self
-        columns = _Columns(max(n, 2 * len(self)))
-        for name in self.__slots__:
-            getattr(columns, name)[: len(self)] = getattr(self, name)
-        return columns
+def _with_room(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """The rows, with more for at least n entries."""
+    if n <= len(rows):
+        return rows
+    longer = np.zeros((max(n, 2 * len(rows)), rows.shape[1]), np.int64)
+    longer[: len(rows)] = rows
+    return longer
 
 
 class Delta:
@@ -129,7 +136,7 @@ class Delta:
         """By entry, while there is no tree."""
         self._record_of: list[Record | None] = []
         """By entry of the tree."""
-        self._of_entry = _Columns(1_024)
+        self._of_entry = np.zeros((1_024, IS_DECIDED + 1), np.int64)
         self._free: list[int] = []
         self._lock = new_lock()
         self._room = np.zeros(1_024, np.int32)
@@ -150,12 +157,14 @@ class Delta:
         with self._lock:
             # First: whoever undoes what was interrupted says that these entries died.
             n_new = sum(len(own.conjunctions) for own in lowered)
-            self._of_entry = self._of_entry.with_room(len(self._record_of) + n_new)
+            self._of_entry = _with_room(self._of_entry, len(self._record_of) + n_new)
             entries: list[int] = []
             conjunctions: list[list[Test]] = []
-            for record, own in zip(records, lowered, strict=True):
+            for number, (record, own) in enumerate(zip(records, lowered, strict=True), len(self.all)):
+                record.number = number
                 record.is_exact = own.is_exact
                 record.entries = tuple([self._new_entry(record) for _ in own.conjunctions])
+                record.is_decided = own.is_exact and len(record.entries) == 1
                 entries += record.entries
                 conjunctions += own.conjunctions
             self._describe(records)
@@ -174,13 +183,13 @@ class Delta:
 
     def _describe(self, records: Sequence[Record]) -> None:
         """Writes down what the entries of some records are of."""
-        entries = np.array([entry for record in records for entry in record.entries], np.int64)
-        counts = [len(record.entries) for record in records]
-        self._of_entry.place[entries] = np.repeat(np.array([record.place for record in records], np.int64), counts)
-        self._of_entry.born[entries] = np.repeat(np.array([record.born for record in records], np.int64), counts)
-        self._of_entry.died[entries] = ALIVE
-        is_decided = [record.is_exact and len(record.entries) == 1 for record in records]
-        self._of_entry.is_decided[entries] = np.repeat(np.array(is_decided, np.bool_), counts)
+        entries = [entry for record in records for entry in record.entries]
+        if entries:
+            self._of_entry[entries] = [
+                (record.place, record.number, record.born, ALIVE, record.is_decided)
+                for record in records
+                for _ in record.entries
+            ]
 
     def _file(self, entries: list[int], conjunctions: list[list[Test]]) -> None:
         """Entries, each with its tests, for documents to find."""
@@ -209,7 +218,7 @@ class Delta:
     def _end(self, record: Record, moment: int) -> None:
         record.died = moment
         for entry in record.entries:
-            self._of_entry.died[entry] = moment
+            self._of_entry[entry, DIED] = moment
 
     def bury(self, records: list[Record]) -> None:
         """Takes dead records out of the tree. Nobody may see them any more."""
@@ -265,25 +274,22 @@ class Delta:
         with self._lock:
             self._look_again(len(documents))
             cut, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
-            of_entry = self._of_entry
-            is_seen = (of_entry.born[entries] <= moment) & (of_entry.died[entries] > moment)
+            rows = self._of_entry[entries]
             owner = np.repeat(np.arange(len(documents)), np.diff(cut))
-            is_seen &= keyed.is_exact[owner]
-            owner, entries = owner[is_seen], entries[is_seen]
-            is_decided = of_entry.is_decided[entries]
-            places = of_entry.place[entries[is_decided]]
+            is_seen = (rows[:, BORN] <= moment) & (rows[:, DIED] > moment) & keyed.is_exact[owner]
+            is_decided = is_seen & (rows[:, IS_DECIDED] > 0)
+            is_open = is_seen & ~is_decided
             record_of = self._record_of
-            ids = [record_of[entry].id for entry in entries[is_decided].tolist()]
-            others = [record_of[entry] for entry in entries[~is_decided].tolist()]
-        found_owner, found = self._decided_each(owner[~is_decided].tolist(), others, documents, moment)
+            undecided = [record_of[entry] for entry in entries[is_open].tolist()]
+        found_owner, found = self._decided_each(owner[is_open].tolist(), undecided, documents, moment)
         for number in np.flatnonzero(~keyed.is_exact).tolist():
             own = self._all_that_hold(documents[number], moment)
             found_owner += [number] * len(own)
             found += own
-        rest = _matched(found_owner, found)
-        return Matched(
-            np.concatenate((owner[is_decided], rest.owner)), np.concatenate((places, rest.places)), ids + rest.ids
-        )
+        decided = Matched(owner[is_decided], rows[is_decided, PLACE], rows[is_decided, NUMBER])
+        if not found:
+            return decided
+        return Matched(*map(np.concatenate, zip(decided, _matched(found_owner, found), strict=True)))
 
     def _decided_each(
         self, owner: list[int], found: list[Record | None], documents: Sequence[Mapping[str, Any]], moment: int
@@ -302,14 +308,16 @@ class Delta:
         matched = []
         known: set[int] = set()
         for record in found:
-            if record is None or not record.is_seen(moment):
+            if record is None or not record.born <= moment < record.died:
                 continue
-            if len(record.entries) != 1:  # several conjunctions may hold
-                if id(record) in known:
+            if not record.is_decided:
+                if len(record.entries) != 1:  # several conjunctions may hold
+                    if id(record) in known:
+                        continue
+                    known.add(id(record))
+                if not record.is_exact and not self._holds(record, document):
                     continue
-                known.add(id(record))
-            if record.is_exact or self._holds(record, document):
-                matched.append(record)
+            matched.append(record)
         return matched
 
     def _all_that_hold(self, document: Mapping[str, Any], moment: int) -> list[Record]:
@@ -331,7 +339,7 @@ class Delta:
     def _look_again(self, n_documents: int) -> None:
         """Now and then entries are placed anew, as the documents since the last time tell."""
         self._n_matched += n_documents
-        if self._n_matched >= UNTIL_ADJUSTED and self._tree is not None:
+        if self._n_matched >= max(UNTIL_ADJUSTED, 2 * len(self.all)) and self._tree is not None:
             self._n_matched = 0
             self._tree.adjust()
 

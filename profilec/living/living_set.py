@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -251,52 +252,42 @@ class LivingSet:
             DocumentError: it is no mapping, or an attribute that profiles ask for holds a value of no kind.
         """
         expect_mapping(document)
+        parts: list[tuple[Sequence[int] | Int64, list[str]]] = []
         with self._seen() as state:
-            places: list[int] = []
-            ids: list[str] = []
-            n_parts = 0
             for segment in state.segments:
                 found = segment.match(document, self._documents, state.moment)
                 if len(found):
-                    n_parts += 1
-                    ids += segment.compiled.ids.take(found)
-                    places += segment.places[found].tolist()
+                    parts.append((segment.places[found], segment.compiled.ids.take(found)))
             for delta in state.deltas:
                 records = delta.match(document, state.moment)
                 if records:
-                    n_parts += 2  # in no order
-                    ids += [record.id for record in records]
-                    places += [record.place for record in records]
-        if n_parts < 2:
+                    records.sort(key=_place)
+                    parts.append(([record.place for record in records], [record.id for record in records]))
+        ids = parts[0][1] if len(parts) == 1 else list(chain.from_iterable(own for _, own in parts))
+        if all(before[0][-1] < behind[0][0] for before, behind in pairwise(parts)):  # PERF: what is inserted goes last
             return ids
-        return [ids[at] for at in np.argsort(np.array(places)).tolist()]
+        order = np.argsort(np.concatenate([places for places, _ in parts]), kind="stable")
+        return [ids[at] for at in order.tolist()]
 
     def match_batch(self, documents: Any, threads: int) -> tuple[Int64, Int32, Sequence[str]]:
         """The same of many: CSR of numbers into some ids, those of a document in the set's order."""
-        n = len(documents)
-        owners: list[Int64] = []
-        places: list[Int64] = []
-        numbers: list[Int64] = []
+        found = _Found(np.zeros(len(documents) + 1, np.int64), _NONE, _NONE)
         ids = _Ids()
         with self._seen() as state:
             for segment in state.segments:
                 offsets, ordinals = segment.match_batch(documents, self._documents, threads, state.moment)
-                owners.append(np.repeat(np.arange(n, dtype=np.int64), np.diff(offsets)))
-                places.append(segment.places[ordinals])
-                numbers.append(ids.add(segment.compiled.ids) + ordinals.astype(np.int64))
+                numbers = ids.add(segment.compiled.ids) + ordinals.astype(np.int64)
+                found = _both(found, _Found(offsets, segment.places[ordinals], numbers))
             of_deltas = [delta for delta in state.deltas if delta.all]
             rows = rows_of(documents) if of_deltas else ()
             for delta in of_deltas:
-                found = delta.match_batch(rows, state.moment)
-                owners.append(found.owner)
-                places.append(found.places)
-                numbers.append(ids.add(Strings(found.ids)) + np.arange(len(found.ids), dtype=np.int64))
-        owner, place, number_of = (np.concatenate([_NONE, *parts]) for parts in (owners, places, numbers))
-        if len(owners) > 1 or of_deltas:
-            order = np.lexsort((place, owner))
-            owner, number_of = owner[order], number_of[order]
-        offsets = np.searchsorted(owner, np.arange(n + 1)).astype(np.int64)
-        return offsets, number_of.astype(np.int32), ids
+                owner, places, records = delta.match_batch(rows, state.moment)
+                order = _order(owner, places)
+                offsets = np.zeros(len(documents) + 1, np.int64)
+                np.cumsum(np.bincount(owner, minlength=len(documents)), out=offsets[1:])
+                numbers = (ids.add(_IdsOfRecords(delta.all)) + records)[order]
+                found = _both(found, _Found(offsets, places[order], numbers))
+        return found.offsets, found.numbers.astype(np.int32), ids
 
     # What is in the set
 
@@ -356,23 +347,72 @@ class LivingSet:
 
 
 _NONE = np.zeros(0, np.int64)
+_place = attrgetter("place")
+
+
+class _Found(NamedTuple):
+    """CSR: of each document the places of the profiles that it matches, ascending, and numbers of their ids."""
+
+    offsets: Int64
+    places: Int64
+    numbers: Int64
+
+
+def _both(one: _Found, other: _Found) -> _Found:
+    """What two parts of a set found, in the set's order."""
+    if not len(one.places) or not len(other.places):
+        return one if len(one.places) else other
+    if int(other.places.min()) > int(one.places.max()):  # PERF: what is inserted goes last
+        at = np.repeat(one.offsets[1:], np.diff(other.offsets))
+    else:
+        keys = _keys(_owners(one.offsets), one.places, other.places)
+        at = np.searchsorted(keys, _keys(_owners(other.offsets), other.places, one.places))
+    return _Found(
+        one.offsets + other.offsets,
+        np.insert(one.places, at, other.places),
+        np.insert(one.numbers, at, other.numbers),
+    )
+
+
+def _owners(offsets: Int64) -> Int64:
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _keys(owner: Int64, places: Int64, others: Int64) -> Int64:
+    """One key of owner and place; the places are below 2**40, and documents are fewer than 2**22 at a time."""
+    return owner * (1 + max(int(places.max()), int(others.max()))) + places
+
+
+def _order(owner: Int64, places: Int64) -> Int64:
+    """The order by owner, then by place."""
+    return np.argsort(_keys(owner, places, places), kind="stable") if len(places) else places
 
 
 class _Ids(Sequence[str]):
     """Sequences of ids, one behind the other."""
 
     def __init__(self) -> None:
-        self._parts: list[Sequence[str]] = []
+        self._parts: list[Strings | _IdsOfRecords] = []
         self._starts: list[int] = []
         self._n = 0
 
-    def add(self, ids: Sequence[str]) -> int:
+    def add(self, ids: Strings | _IdsOfRecords) -> int:
         """Appends a sequence; returns where it begins."""
         start = self._n
         self._parts.append(ids)
         self._starts.append(start)
         self._n += len(ids)
         return start
+
+    def take(self, numbers: Int64) -> list[str]:
+        """Those at some places."""
+        part = np.searchsorted(self._starts, numbers, "right") - 1
+        taken = np.empty(len(numbers), object)
+        for number in np.unique(part).tolist():
+            own = part == number
+            taken[own] = self._parts[number].take(numbers[own] - self._starts[number])
+        ids: list[str] = taken.tolist()
+        return ids
 
     def __len__(self) -> int:
         return self._n
@@ -385,3 +425,21 @@ class _Ids(Sequence[str]):
         number %= self._n
         part = int(np.searchsorted(self._starts, number, "right")) - 1
         return self._parts[part][number - self._starts[part]]
+
+
+class _IdsOfRecords(Sequence[str]):
+    """The ids of records, of which more may come. PERF: those that nobody asks for are not looked up."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self._records = records
+        self._n = len(records)
+
+    def take(self, numbers: Int64) -> list[str]:
+        """Those at some places."""
+        return [self._records[number].id for number in numbers.tolist()]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._records[number].id

@@ -79,8 +79,9 @@ class MatchBatch:
         return pa.table({"profiles": lists})
 
     def _named(self, indices: Int32) -> list[str]:
-        if isinstance(self.ids, Strings):
-            return self.ids.take(indices)
+        if hasattr(self.ids, "take"):
+            taken: list[str] = self.ids.take(indices)
+            return taken
         return [self.ids[index] for index in indices.tolist()]
 
 
