@@ -25,8 +25,8 @@ from threading import Thread
 import numpy as np
 
 from profilec.compiled_set import CompiledSet, OpenFile, Part, part_of, unite_segments
-from profilec.grammar.statements import ProfileStatement
 from profilec.living import aside
+from profilec.living.delta import Record
 from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
 from profilec.living.segment import Int64, Segment
 from profilec.runtime.imagefile.container import write
@@ -89,14 +89,13 @@ def merge(living: LivingSet) -> Segment | None:
 def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable[[Sequence[Prepared]], None]) -> None:
     """Inserts so many profiles that they are a segment from the beginning. `expect_fit` raises where an id is taken."""
     with living.merging, living.keeper.merging(wait=True):
-        statements = [one.statement for one in prepared]
-        number, compiled = _made(living, (), statements, np.arange(len(prepared)))
+        number, compiled = _made(living, (), prepared, np.arange(len(prepared)))
         with living.writing:
             with living.keeper.changing(living):
                 expect_fit(prepared)
                 places = np.array(living.places_for(prepared, of_known=False), np.int64)
                 segment = Segment(compiled, places, number=number)
-                ids = [one.id for one in statements]
+                ids = [one.statement.id for one in prepared]
                 living.keeper.keep_merge([*living.state.segments, segment], merged_until=0, appended=ids)
             living.append(segment)
 
@@ -116,7 +115,7 @@ def _merge(living: LivingSet, *, everything: bool) -> bool:
     rows = _Rows(merged, before)
     number, compiled = 0, None
     if len(rows):
-        number, compiled = _made(living, rows.left(), [one.statement for one in rows.records], rows.order)
+        number, compiled = _made(living, rows.left(), rows.records, rows.order)
         compiled.prepare_as([segment.compiled for segment in merged])
     with living.writing, living.keeper.changing(living):
         now = living.state
@@ -151,18 +150,18 @@ def _chosen(state: State) -> tuple[Segment, ...]:
 
 
 def _made(
-    living: LivingSet, left: Sequence[tuple[Segment, Int64]], statements: Sequence[ProfileStatement], order: Int64
+    living: LivingSet, left: Sequence[tuple[Segment, Int64]], more: Sequence[Record | Prepared], order: Int64
 ) -> tuple[int, CompiledSet]:
     """The number and the segment of what is left of some, and of profiles that are in none, in an order."""
     with living.keeper.new_segment() as (number, target):
         if len(order) >= aside.LARGE:
             try:
-                return number, _made_aside(living, left, statements, order, target)
+                return number, _made_aside(living, left, more, order, target)
             except NotKeptError:  # a property that no file keeps, nor any store
                 assert target is None
         parts = [Part(one.compiled.parts.table, one.compiled.image, own) for one, own in left]
-        if statements:
-            parts.append(part_of(statements, living.how))
+        if more:
+            parts.append(part_of((one.statement for one in more), living.how))
         compiled = unite_segments(parts, order, living.how)
         if target is None:
             return number, compiled
@@ -173,7 +172,7 @@ def _made(
 def _made_aside(
     living: LivingSet,
     left: Sequence[tuple[Segment, Int64]],
-    statements: Sequence[ProfileStatement],
+    more: Sequence[Record | Prepared],
     order: Int64,
     target: Path | None,
 ) -> CompiledSet:
@@ -182,7 +181,8 @@ def _made_aside(
         files = [one.compiled.file or _written(one, inner / str(at)) for at, (one, _) in enumerate(left)]
         images = [(file, own) for file, (_, own) in zip(files, left, strict=True)]
         file = inner / "segment" if target is None else target
-        aside.unite_aside(images, statements, order, living.how, file)
+        # PERF: one statement after the other, so that there are never many for Python's collector.
+        aside.unite_aside(images, (one.statement for one in more), order, living.how, file)
         return CompiledSet.read(file, living.how.units, is_kept=target is not None)
 
 
