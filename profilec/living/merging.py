@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
@@ -39,6 +40,8 @@ RATIO = 3
 MOST_SEGMENTS = 8
 DEAD_SHARE = 0.25
 """The share of a segment's profiles that died, from which on it is merged."""
+_FEW = 5_000
+"""Records that are let go at once."""
 
 
 def is_due(state: State) -> bool:
@@ -129,7 +132,13 @@ def _merge(living: LivingSet, *, everything: bool) -> bool:
         deltas = tuple([delta for delta in now.deltas if delta not in before.deltas])
         living.state = now._replace(segments=tuple(segments), deltas=deltas)
         living.retire(before.deltas)
-        return True
+    # PERF: to let go of many objects at once would keep all other threads waiting.
+    records, rows.records = rows.records, []
+    del now, before
+    while records:
+        del records[-_FEW:]
+        time.sleep(0)
+    return True
 
 
 def _chosen(state: State) -> tuple[Segment, ...]:
