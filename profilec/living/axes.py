@@ -76,19 +76,32 @@ class _Codes:
     PERF: a value of many documents is looked up and no more; all else is done by column.
     """
 
-    __slots__ = ("_adding", "_table", "number", "rows")
+    __slots__ = ("_adding", "_others", "_table", "plain", "rows")
 
     def __init__(self) -> None:
-        self.number: dict[tuple[type, Any], int] = {(type(None), None): 0}
+        self.plain: dict[type, dict[Any, int]] = {int: {}, float: {}, str: {}, bool: {}}
+        """By type, values that are looked up as a document holds them. (Others may be equal and not the same, as two
+        times are that are told twice when clocks are put back.)"""
+        self._others: dict[tuple[type, Any], int] = {(NoneType, None): 0}
         self.rows: list[tuple[int, int, int, int, bool]] = [_NO_ROW]
         self._table = np.zeros((0, len(_NO_ROW)), np.int64)
         self._adding = new_lock()
 
-    def add(self, name: tuple[type, Any], row: tuple[int, int, int, int, bool]) -> int:
+    def find(self, value: Value) -> int | None:
+        """The number of a value; None of a new one. Raises TypeError of arrays and records."""
+        plain = self.plain.get(type(value))
+        return self._others.get((type(value), value)) if plain is None else plain.get(value)
+
+    def add(self, value: Value, row: tuple[int, int, int, int, bool]) -> int:
         """The number of a new value."""
+        plain = self.plain.get(type(value))
         with self._adding:
             self.rows.append(row)
-            number = self.number[name] = len(self.rows) - 1
+            number = len(self.rows) - 1
+            if plain is None:
+                self._others[type(value), value] = number
+            else:
+                plain[value] = number
         return number
 
     def table(self) -> NDArray[np.int64]:
@@ -100,9 +113,6 @@ class _Codes:
 
 
 _NO_ROW = (-1, 0, -1, 0, True)
-_AS_IT_IS = frozenset({int, float, str, bool})
-"""Types of values that are looked up as a document holds them. (Others may be equal and not the same, as two times are
-that are told twice when clocks are put back.)"""
 
 
 class _Attribute:
@@ -137,16 +147,14 @@ class _Attribute:
             value = document.get(self.key)
             if value is None:
                 return _NO_ROW
-            kind = type(value)
-            if kind in _AS_IT_IS:
-                known = codes.number.get((kind, value))
-                return codes.rows[self._new(codes, value) if known is None else known]
+            if type(value) in codes.plain:
+                return codes.rows[self.code(codes, value)]
         return codes.rows[self.code(codes, self.read(document))]
 
     def code(self, codes: _Codes, value: Value) -> int:
         """The number of a value, which it is given where it has none."""
         try:
-            known = codes.number.get((type(value), value))
+            known = codes.find(value)
         except TypeError:  # an array or a record
             return 0
         return self._new(codes, value) if known is None else known
@@ -154,7 +162,7 @@ class _Attribute:
     def _new(self, codes: _Codes, value: Value) -> int:
         if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on
             self.codes = _Codes()
-        return codes.add((type(value), value), self._row_of(value))
+        return codes.add(value, self._row_of(value))
 
     def _row_of(self, value: Value) -> tuple[int, int, int, int, bool]:
         axis, key, same_axis, same, is_exact = _NO_ROW
@@ -188,14 +196,14 @@ class _Attribute:
                 if found is not None:
                     keys, is_there, is_exact = found
                     return [Column(number_axis, keys, is_there)], is_exact
-            if not kinds <= {*_AS_IT_IS, NoneType}:
+            if not kinds <= {*codes.plain, NoneType}:
                 values = []
         if not values:
             values = [self.read(document) for document in documents]
-        number = codes.number
+        texts = codes.plain[str]
         try:
-            numbers = [number[type(value), value] for value in values]
-        except (KeyError, TypeError):
+            numbers = [0 if value is None else texts[value] for value in values]
+        except (KeyError, TypeError):  # not all are strings that are known
             numbers = [self.code(codes, value) for value in values]
         rows = codes.table()[numbers]
         columns = []
@@ -266,7 +274,8 @@ class Axes:
                 if value is None:
                     continue
                 codes = attribute.codes
-                number = codes.number.get((type(value), value)) if type(value) in _AS_IT_IS else None
+                plain = codes.plain.get(type(value))
+                number = None if plain is None else plain.get(value)
                 row = None if number is None else codes.rows[number]
             axis, key, same_axis, same, exact = attribute.row(document) if row is None else row
             if axis >= 0:

@@ -140,6 +140,7 @@ class Delta:
         self._free: list[int] = []
         self._lock = new_lock()
         self._room = np.zeros(1_024, np.int32)
+        self._axes_before: tuple[list[int], NDArray[np.int32]] = [], np.zeros(0, np.int32)
         self.records: dict[str, Record] = {}
         """By id, those alive."""
         self.all: list[Record] = []
@@ -332,7 +333,9 @@ class Delta:
         if len(self._room) < len(self._record_of):
             self._room = np.zeros(2 * len(self._record_of), np.int32)
         self._look_again(1)
-        n = self._tree.match(np.array(axes, np.int32), np.array(keys, np.int64), self._room)
+        if axes != self._axes_before[0]:  # PERF: documents of one shape follow one another
+            self._axes_before = axes, np.array(axes, np.int32)
+        n = self._tree.match(self._axes_before[1], np.array(keys, np.int64), self._room)
         found: list[int] = self._room[:n].tolist()
         return found
 

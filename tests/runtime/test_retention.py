@@ -5,7 +5,7 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import profilec
@@ -198,6 +198,7 @@ TIMES = st.integers(0, 60)
     as_tables=st.booleans(),
     is_rewritten=st.booleans(),
 )
+@example(batches=[[1, 0, 0, 29]], most=2, age=28, as_tables=False, is_rewritten=False)
 def test_any_stream_against_a_plain_model(batches, most, age, as_tables, is_rewritten):
     store = DocumentStore()
     store.retain(most, None if age is None else f"{age} seconds", None if age is None else "at")

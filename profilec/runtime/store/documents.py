@@ -371,8 +371,25 @@ class DocumentStore(Sequence[Document]):
             ages.is_whole = False
         yield
         if ages is not None:
-            ages.add(times, start)
+            if len(times) > 1 and self._retention.max_documents is not None:
+                self._forget_each(ages, times, start, self._retention.max_documents)
+            else:
+                ages.add(times, start)
         self._forget_old()
+
+    def _forget_each(self, ages: Ages, times: Sequence[int], start: int, most: int) -> None:
+        """What goes after each of some documents that were added together: by number that may be one which, later, age
+        would have left."""
+        kept = self._alive.copy()
+        kept.remove_range(start, self._n)
+        for serial, time in enumerate(times, start):
+            kept.add(serial)
+            ages.add((time,), serial)
+            for old in ages.expired():
+                kept.discard(old)
+            if len(kept) > most:
+                kept.remove(kept.min())
+        self._delete(list(self._alive - kept))
 
     def _forget_old(self) -> None:
         ages, most = self._ages, self._retention.max_documents
