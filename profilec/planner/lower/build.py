@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from profilec.grammar import ir
 from profilec.planner.lower.entries import (
+    NO_ENTRIES,
     Conjunctions,
     Expressions,
-    access_tests,
     drop_impossible,
+    image_fields,
     joined,
     merge_bounds,
     order_of,
@@ -127,12 +128,7 @@ class ImageBuilder:
             tests,
             n_profiles=len(sizes),
             joins=tuple(table.joins),
-            entry_off=entries.off.astype(np.int32),
-            entry_tests=entries.tests,
-            entry_access=access_tests(entries, costs),
-            entry_residual=entries.residual,
-            entry_profile_off=entries.profile_off.astype(np.int32),
-            entry_profiles=entries.profiles,
+            **image_fields(entries, costs),
             residual_off=residual_off,
             residual_code=residual_code,
             join_names=table.join_names,
@@ -142,7 +138,6 @@ class ImageBuilder:
     def _tests(self, sets: RankSets, constants: list[Constants]) -> Image:
         """An image of tests, with no entries yet."""
         table = self._table
-        none, no_parts = np.zeros(0, np.int32), np.zeros(1, np.int32)
         return Image(
             n_profiles=0,
             slots=self._slots(constants),
@@ -156,13 +151,8 @@ class ImageBuilder:
             patterns=tuple(table.patterns),
             terms=tuple(table.terms),
             joins=(),
-            entry_off=no_parts,
-            entry_tests=none,
-            entry_access=none,
-            entry_residual=none,
-            entry_profile_off=no_parts,
-            entry_profiles=none,
-            residual_off=no_parts,
+            **image_fields(NO_ENTRIES, np.zeros(0)),
+            residual_off=np.zeros(1, np.int32),
             residual_code=np.zeros((0, 2), np.int32),
             term_names=table.term_names,
         )

@@ -13,7 +13,7 @@ places in that order (`Order`) until all is done.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,10 @@ class Entries(NamedTuple):
     residual: Int32
     profile_off: Int64
     profiles: Int32
+
+
+_NONE = np.zeros(0, np.int32)
+NO_ENTRIES = Entries(np.zeros(1, np.int64), _NONE, _NONE, np.zeros(1, np.int64), _NONE)
 
 
 class Order(NamedTuple):
@@ -311,3 +315,15 @@ def access_tests(entries: Entries, costs: Floats) -> Int32:
     leading = entries.tests[entries.off[:-1][filled]]
     access[filled] = np.where(np.isinf(costs[leading]), -1, leading)
     return access
+
+
+def image_fields(entries: Entries, costs: Floats) -> dict[str, Any]:
+    """Entries as fields of an image, with the access predicate that the costs of tests give each."""
+    return {
+        "entry_off": entries.off.astype(np.int32),
+        "entry_tests": entries.tests,
+        "entry_access": access_tests(entries, costs),
+        "entry_residual": entries.residual,
+        "entry_profile_off": entries.profile_off.astype(np.int32),
+        "entry_profiles": entries.profiles,
+    }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from profilec.planner.lower.build import Built
-from profilec.planner.lower.entries import Entries, access_tests, order_of, ordered, share_equal
+from profilec.planner.lower.entries import Entries, image_fields, order_of, ordered, share_equal
 from profilec.planner.lower.expected import access_costs, expect
 from profilec.planner.lower.join_load import join_load
 from profilec.runtime.image import Image
@@ -45,15 +45,5 @@ def arranged(image: Image, entries: Entries, sample: Any, *, share: bool = False
     entries = ordered(entries, order_of(costs))
     if share:
         entries = share_equal(entries)
-    image = replace(
-        image,
-        entry_off=entries.off.astype(np.int32),
-        entry_tests=entries.tests,
-        entry_access=access_tests(entries, costs),
-        entry_residual=entries.residual,
-        entry_profile_off=entries.profile_off.astype(np.int32),
-        entry_profiles=entries.profiles,
-        tree=None,
-        join_tree=None,
-    )
+    image = replace(image, **image_fields(entries, costs), tree=None, join_tree=None)
     return Built(image, expected, sampled, join_load(image, sample))

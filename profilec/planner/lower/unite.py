@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.planner.lower.build import Built
-from profilec.planner.lower.entries import Entries, taken
+from profilec.planner.lower.entries import NO_ENTRIES, Entries, image_fields, taken
 from profilec.planner.lower.ranks import KINDS, offsets, packed, spans
 from profilec.planner.lower.rearrange import arranged
 from profilec.runtime.image import BIT_PATTERN, BIT_TERM, OP_JOIN, OP_JOIN_NOT, OP_TEST, Constants, Image, Pattern, Slot
@@ -50,7 +50,6 @@ def united(images: Sequence[Image], numbers: Sequence[Int32]) -> Built:
     tests = _rank_tests(parts)
     bits = _bit_tests(parts, patterns, len(tests.slot))
     residual_off, residual_code = _residuals(parts)
-    none, no_parts = np.zeros(0, np.int32), np.zeros(1, np.int32)
     image = Image(
         n_profiles=sum(int(np.count_nonzero(number != GONE)) for number in numbers),
         slots=slots,
@@ -64,12 +63,7 @@ def united(images: Sequence[Image], numbers: Sequence[Int32]) -> Built:
         patterns=tuple(patterns),
         terms=tuple(term for term, _ in terms),
         joins=tuple(join for join, _ in joins),
-        entry_off=no_parts,
-        entry_tests=none,
-        entry_access=none,
-        entry_residual=none,
-        entry_profile_off=no_parts,
-        entry_profiles=none,
+        **image_fields(NO_ENTRIES, np.zeros(0)),
         residual_off=residual_off,
         residual_code=residual_code,
         term_names=_names(terms),
