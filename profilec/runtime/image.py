@@ -46,7 +46,8 @@ WANT_TRUE, WANT_FALSE, WANT_NOT_TRUE, WANT_NOT_FALSE = 0, 1, 2, 3
 OP_TEST, OP_JOIN, OP_JOIN_NOT, OP_JUMP_IF_FALSE, OP_JUMP_IF_TRUE, OP_SET = range(6)
 """residual_code: see `Image.residual_code`."""
 
-_BLOCKS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
+KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
+"""Those that have a block of ranks, in the order of the blocks."""
 _FEW = 256
 """Constants of an image file up to which ranking makes a tuple of them."""
 
@@ -150,13 +151,13 @@ class Constants:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constants):
             return NotImplemented
-        return all(self.of(kind) == other.of(kind) for kind in _BLOCKS)
+        return all(self.of(kind) == other.of(kind) for kind in KINDS)
 
     def __hash__(self) -> int:
-        return hash(tuple(self.of(kind) for kind in _BLOCKS))
+        return hash(tuple(self.of(kind) for kind in KINDS))
 
     def __repr__(self) -> str:
-        return f"Constants({', '.join(f'{kind.name.lower()}s={self.of(kind)!r}' for kind in _BLOCKS)})"
+        return f"Constants({', '.join(f'{kind.name.lower()}s={self.of(kind)!r}' for kind in KINDS)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +311,7 @@ class Image:
 
     def _check_constants(self) -> None:
         for slot in self.slots:
-            for kind in _BLOCKS:
+            for kind in KINDS:
                 constants = slot.constants.of(kind)
                 ascending = all(left < right for left, right in pairwise(constants))
                 _require(ascending, f"the {kind.name} constants of slot {slot.name} do not ascend")

@@ -11,7 +11,7 @@ from typing import Any
 from profilec.grammar import ir
 from profilec.grammar.print import print_condition, print_scalar
 from profilec.planner.lower.skeleton import JOIN_NOT, JUMP_IF_FALSE, JUMP_IF_TRUE, SET, TEST
-from profilec.runtime.image import Constants, Image
+from profilec.runtime.image import KINDS, Constants, Image
 from profilec.runtime.joins.costs import Way
 from profilec.runtime.joins.table import ASSUMED, rows_of
 from profilec.runtime.store.documents import DocumentStore
@@ -20,7 +20,6 @@ from profilec.values.patterns import print_like
 
 __all__ = ["ASSUMED", "describe_join_rows", "describe_ranks", "describe_residual", "describe_test"]
 
-_KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _WANTS = ("", "NOT ", "NOT TRUE: ", "NOT FALSE: ")
 _MOST_INTERVALS = 8
 
@@ -121,7 +120,7 @@ def _without_absence(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _constant_at(constants: Constants, rank: int) -> str | None:
     """The literal of a point's rank; None for a gap."""
-    for kind in _KINDS:
+    for kind in KINDS:
         first = constants.first(kind)
         if first <= rank <= constants.last(kind):
             index, is_point = divmod(rank - first, 2)
@@ -149,7 +148,7 @@ def _literal(kind: Kind, value: Any) -> str:
 
 def _excluded_points(constants: Constants, intervals: list[tuple[int, int]]) -> list[str] | None:
     """The points left out of one kind's block, where nothing else is left out."""
-    for kind in _KINDS:
+    for kind in KINDS:
         first, last = constants.first(kind), constants.last(kind)
         if intervals[0][0] == first and intervals[-1][1] == last and len(intervals) > 1:
             holes = list(zip([high for _, high in intervals[:-1]], [low for low, _ in intervals[1:]], strict=True))
@@ -162,7 +161,7 @@ def _excluded_points(constants: Constants, intervals: list[tuple[int, int]]) -> 
 def _describe_interval(name: str, constants: Constants, low: int, high: int) -> str:
     """One interval of ranks; one that runs over several kinds names each."""
     pieces = []
-    for kind in _KINDS:
+    for kind in KINDS:
         first, last = constants.first(kind), constants.last(kind)
         start, end = max(low, first), min(high, last)
         if start <= end:

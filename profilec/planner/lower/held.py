@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from profilec.planner.lower.workload import KEPT, Workload, n_to_keep
-from profilec.runtime.image import Image
+from profilec.runtime.image import KINDS, Image
 from profilec.values.kinds import Kind
 
 _PER_TEST = {
@@ -29,7 +29,6 @@ _PER_TEST = {
 }
 """By matcher, bytes for each test of an entry, and for each interval of a test."""
 _BYTES_KEPT = 4
-_KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _BYTES_OF_A_CONSTANT = 8
 
 
@@ -43,7 +42,7 @@ def _of_image(image: Image) -> int:
     columns = [getattr(image, field.name) for field in fields(image) if field.metadata.get("matching", True)]
     n_bytes = sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
     for slot in image.slots:
-        for kind in _KINDS:
+        for kind in KINDS:
             n_bytes += _of_constants(slot.constants.column(kind), kind is Kind.STRING)
     return n_bytes
 

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.planner.lower.leaves import KIND_SHIFT, LeafTable, Op, Rows
-from profilec.runtime.image import Constants
+from profilec.runtime.image import KINDS, Constants
 from profilec.values.kinds import Kind
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 
 
 class RankSets(NamedTuple):

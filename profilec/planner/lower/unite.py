@@ -25,9 +25,20 @@ from numpy.typing import NDArray
 
 from profilec.planner.lower.build import Built
 from profilec.planner.lower.entries import NO_ENTRIES, Entries, image_fields, taken
-from profilec.planner.lower.ranks import KINDS, offsets, packed, spans
+from profilec.planner.lower.ranks import offsets, packed, spans
 from profilec.planner.lower.rearrange import arranged
-from profilec.runtime.image import BIT_PATTERN, BIT_TERM, OP_JOIN, OP_JOIN_NOT, OP_TEST, Constants, Image, Pattern, Slot
+from profilec.runtime.image import (
+    BIT_PATTERN,
+    BIT_TERM,
+    KINDS,
+    OP_JOIN,
+    OP_JOIN_NOT,
+    OP_TEST,
+    Constants,
+    Image,
+    Pattern,
+    Slot,
+)
 from profilec.runtime.imagefile.columns import Integers, fits_int64, strings_of
 from profilec.runtime.imagefile.tokens import dumps
 from profilec.values.kinds import Kind

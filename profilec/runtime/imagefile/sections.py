@@ -24,7 +24,7 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import Constants, Image, Pattern, Slot
+from profilec.runtime.image import KINDS, Constants, Image, Pattern, Slot
 from profilec.runtime.imagefile.arrays import fields_of, read_dataclass
 from profilec.runtime.imagefile.columns import (
     Decoded,
@@ -41,7 +41,6 @@ from profilec.runtime.program import JoinTerm, Program
 from profilec.values.kinds import Kind
 
 T = TypeVar("T")
-_KINDS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 _INTEGERS, _TEXTS = 0, 1
 _CHUNK = 4_096
 _SCALARS = (int, float, str, bool, type(None))
@@ -111,7 +110,7 @@ class Slots(Sequence[Slot]):
             for name, dtype in (("count", np.int32), ("form", np.uint8), ("first", np.int64))
         }
         for name, column in self.constants.items():
-            if column.shape != (len(self.strings), len(_KINDS)):
+            if column.shape != (len(self.strings), len(KINDS)):
                 raise refusal(file.name, f"its section constants.{name} is not for {len(self.strings):,} slots")
         self._integers: NDArray[np.int64] = file.array("constants.integers", np.int64)
         self._texts = Strings.read(file, "constants.texts")
@@ -151,7 +150,7 @@ class Slots(Sequence[Slot]):
         return self._texts
 
     def _read(self, number: int) -> Slot:
-        columns = [self._column(number, kind) for kind in range(len(_KINDS))]
+        columns = [self._column(number, kind) for kind in range(len(KINDS))]
         return reader(self._name, "slots", lambda text: _slot_of(text, Constants(*columns)))(self.strings[number])
 
     def _column(self, number: int, kind: int) -> Sequence[Any]:
@@ -163,11 +162,9 @@ class Slots(Sequence[Slot]):
             raise refusal(self._name, f"the constants of slot {number} lie where they cannot")
         if form == _INTEGERS:
             integers = self._integers[first : first + count]
-            return tuple(map(bool, integers)) if _KINDS[kind] is Kind.BOOLEAN else Integers(integers)
+            return tuple(map(bool, integers)) if KINDS[kind] is Kind.BOOLEAN else Integers(integers)
         texts = self._texts.part(first, first + count)
-        return (
-            texts if _KINDS[kind] is Kind.STRING else Decoded(texts, reader(self._name, "constants.texts", number_of))
-        )
+        return texts if KINDS[kind] is Kind.STRING else Decoded(texts, reader(self._name, "constants.texts", number_of))
 
 
 def reader(name: str, section: str, decode: Callable[[str], T]) -> Callable[[str], T]:
@@ -185,13 +182,13 @@ def reader(name: str, section: str, decode: Callable[[str], T]) -> Callable[[str
 def _slot_sections(slots: Sequence[Slot]) -> list[NewSection]:
     if isinstance(slots, Slots):
         return slots.sections()
-    shape = (len(slots), len(_KINDS))
+    shape = (len(slots), len(KINDS))
     counts, forms, firsts = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(shape, np.int64)
     integers: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     n_integers = 0
     texts: list[str] = []
     for number, slot in enumerate(slots):
-        for place, kind in enumerate(_KINDS):
+        for place, kind in enumerate(KINDS):
             constants = slot.constants.column(kind)
             is_text = kind is Kind.STRING or not (kind is Kind.BOOLEAN or fits_int64(constants))
             counts[number, place] = len(constants)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.image import Constants, Image, Int32, gather, kept_offsets
+from profilec.runtime.image import KINDS, Constants, Image, Int32, gather, kept_offsets
 from profilec.runtime.joins.conjuncts import Comparison, Conjunction
 from profilec.runtime.joins.literals import Literals
 from profilec.runtime.joins.table import JoinTable, Row, with_constant
@@ -40,7 +40,6 @@ from profilec.runtime.store.growing import Growing
 from profilec.values.kinds import Date, Kind, Timestamp, Value, kind_of
 from profilec.values.numbers import Number, exact, normal
 
-_BLOCKS = (Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP)
 Ranks = tuple[tuple[int, int], ...]
 """Closed intervals of ranks."""
 
@@ -244,13 +243,13 @@ def _asks_one_thing(conjunction: Conjunction) -> bool:
 def _is_point(constants: Constants, rank: int) -> bool:
     """Whether but one value has the rank."""
     return any(
-        constants.first(kind) <= rank <= constants.last(kind) and (rank - constants.first(kind)) % 2 for kind in _BLOCKS
+        constants.first(kind) <= rank <= constants.last(kind) and (rank - constants.first(kind)) % 2 for kind in KINDS
     )
 
 
 def _constants_of(values: Iterable[Value]) -> Constants:
     """The values, sorted and distinct."""
-    by_kind: dict[Kind, dict[Any, None]] = {kind: {} for kind in _BLOCKS}
+    by_kind: dict[Kind, dict[Any, None]] = {kind: {} for kind in KINDS}
     for value in values:
         kind = kind_of(value)
         if kind in by_kind:
@@ -267,7 +266,7 @@ def _image_of(comparison: Comparison, constants: Constants, allowed: Ranks, some
         operator, or_other = _COMPLEMENT[operator], not or_other
     found: list[tuple[int, int]] = []
     everything = ((0, constants.n_ranks - 1),)
-    for kind in _BLOCKS:
+    for kind in KINDS:
         first, last = constants.first(kind), constants.last(kind)
         own = [(max(low, first), min(high, last)) for low, high in allowed if low <= last and high >= first]
         if not own:
