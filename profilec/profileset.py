@@ -369,25 +369,26 @@ class ProfileSet:
         with collector_paused():
             prepared, diagnostics = prepare(source, self.schema, self._compiled.parts.options)
         if len(prepared) >= LARGE and of_known is False:
-            append(living, prepared, partial(self._expect_fit, living, of_known=False))
+            append(living, prepared, partial(self._expect_fit, of_known=False))
             return diagnostics
         with living.writing, collector_paused():
             with living.keeper.changing(living):
-                self._expect_fit(living, prepared, of_known=of_known)
-                gone = [
-                    one.statement.id for one in prepared if of_known is not False and living.contains(one.statement.id)
-                ]
-                come = list(zip(living.places_for(prepared, of_known=of_known), prepared, strict=True))
+                known = living.known_places(prepared)
+                self._expect_fit(prepared, known, of_known=of_known)
+                gone = [one.statement.id for one, place in zip(prepared, known, strict=True) if place is not None]
+                come = list(zip(living.new_places(known), prepared, strict=True))
                 living.keeper.keep_change(living.state.moment + 1, gone, come)
             living.change(gone, come)
         merge_aside(living)
         return diagnostics
 
-    def _expect_fit(self, living: LivingSet, prepared: Sequence[Prepared], *, of_known: bool | None) -> None:
-        """Raises where ids are taken, or one of those to be replaced is not there."""
+    def _expect_fit(self, prepared: Sequence[Prepared], known: Sequence[int | None], *, of_known: bool | None) -> None:
+        """Raises where ids are taken, or one of those to be replaced is not there: where they have places, or none."""
         from profilec.living.prepare import id_in_use
 
-        unfit = [one for one in prepared if of_known is not None and living.contains(one.statement.id) != of_known]
+        if of_known is None:
+            return
+        unfit = [one for one, place in zip(prepared, known, strict=True) if (place is not None) != of_known]
         if unfit and of_known:
             raise self._unknown(unfit[0].statement.id)
         if unfit:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from profilec.runtime.program import Program, run
 from profilec.runtime.store.order_keys import order_key64, order_keys_of_words
-from profilec.values.kinds import Kind, Value, kind_of
+from profilec.values.kinds import Kind, Value, expect_mapping, kind_of
 from profilec.values.locks import new_lock
 from profilec.values.paths import lookup
 
@@ -293,6 +293,9 @@ class Axes:
         columns: list[Column] = []
         is_exact = np.ones(n, np.bool_)
         are_dicts = set(map(type, documents)) <= {dict}
+        if not are_dicts:
+            for document in documents:
+                expect_mapping(document)
         for attribute in self._all:
             own, exact = attribute.columns(documents, are_dicts)
             columns += own

@@ -254,9 +254,6 @@ class Delta:
         if not self.all:
             return _matched([], [])
         try:
-            if not set(map(type, documents)) <= {dict}:
-                for document in documents:
-                    expect_mapping(document)
             return self._matched_together(documents, moment)
         except DocumentError:
             for number, document in enumerate(documents):
@@ -269,6 +266,8 @@ class Delta:
 
     def _matched_together(self, documents: Sequence[Mapping[str, Any]], moment: int) -> Matched:
         if self._tree is None:
+            for document in documents:
+                expect_mapping(document)
             each = [self.match(document, moment) for document in documents]
             return _matched([number for number, own in enumerate(each) for _ in own], list(chain.from_iterable(each)))
         keyed = self._axes.keyed_batch(documents)

@@ -132,13 +132,14 @@ class LivingSet:
 
     # Changes: the caller holds `writing`, and has seen that the ids fit.
 
-    def places_for(self, prepared: Sequence[Prepared], *, of_known: bool | None) -> list[int]:
-        """The places that profiles are going to have: those of what they replace, or the next ones. `of_known`: whether
-        their ids are there; None: some are."""
+    def known_places(self, prepared: Sequence[Prepared]) -> list[int | None]:
+        """The places of what has the ids of some profiles now; None where nothing has."""
+        return [self._place(one.statement.id) for one in prepared]
+
+    def new_places(self, known: Sequence[int | None]) -> list[int]:
+        """The places that profiles are going to have: those of what they replace, or the next ones."""
         after = count(self._next_place)
-        if of_known is False:
-            return [next(after) for _ in prepared]
-        return [self.place(one.statement.id) if self.contains(one.statement.id) else next(after) for one in prepared]
+        return [next(after) if place is None else place for place in known]
 
     def change(self, gone: Iterable[str], come: Iterable[tuple[int, Prepared]]) -> None:
         """Ids that go, all alive; then profiles that come, whose ids are free then, with their places. Seen as one."""
@@ -304,11 +305,10 @@ class LivingSet:
         where, one = found
         return where.compiled.statement(one) if isinstance(where, Segment) else one.statement
 
-    def place(self, id: str) -> int:
-        """The place of an id. Raises KeyError."""
+    def _place(self, id: str) -> int | None:
         found = self._find(id)
         if found is None:
-            raise KeyError(id)
+            return None
         where, one = found
         return int(where.places[one] if isinstance(where, Segment) else one.place)
 

@@ -89,14 +89,20 @@ def merge(living: LivingSet) -> Segment | None:
         return segments[0] if segments else None
 
 
-def append(living: LivingSet, prepared: Sequence[Prepared], expect_fit: Callable[[Sequence[Prepared]], None]) -> None:
-    """Inserts so many profiles that they are a segment from the beginning. `expect_fit` raises where an id is taken."""
+def append(
+    living: LivingSet,
+    prepared: Sequence[Prepared],
+    expect_fit: Callable[[Sequence[Prepared], Sequence[int | None]], None],
+) -> None:
+    """Inserts so many profiles that they are a segment from the beginning. `expect_fit` raises where an id is taken: it
+    has a place."""
     with living.merging, living.keeper.merging(wait=True):
         number, compiled = _made(living, (), prepared, np.arange(len(prepared)))
         with living.writing:
             with living.keeper.changing(living):
-                expect_fit(prepared)
-                places = np.array(living.places_for(prepared, of_known=False), np.int64)
+                known = living.known_places(prepared)
+                expect_fit(prepared, known)
+                places = np.array(living.new_places(known), np.int64)
                 segment = Segment(compiled, places, number=number)
                 ids = [one.statement.id for one in prepared]
                 living.keeper.keep_merge([*living.state.segments, segment], merged_until=0, appended=ids)

@@ -115,9 +115,17 @@ class ImageFile:
             OSError: the file cannot be read.
         """
         name = os.fspath(path)
-        if os.path.isfile(os.path.join(name, "data.mdb")):
-            raise refusal(name, "it is a store, and an image is a file", "profilec.open, or `profilec store`, takes it")
-        with open(path, "rb", opener=_open_at_once) as file:
+        try:
+            return cls._map(name)
+        except IsADirectoryError:
+            if not os.path.isfile(os.path.join(name, "data.mdb")):
+                raise
+            remedy = "profilec.open, or `profilec store`, takes it"
+            raise refusal(name, "it is a store, and an image is a file", remedy) from None
+
+    @classmethod
+    def _map(cls, name: str) -> ImageFile:
+        with open(name, "rb", opener=_open_at_once) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise refusal(name, "it is no regular file, and only those can be mapped", "save it to disk first")
