@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
@@ -92,16 +92,21 @@ def test_who_matches_waits_for_a_thread_that_reads_what_others_changed(
 
         monkeypatch.setattr(keeper, "_apply", apply_late)
         other.insert("a", "x = 1")
-        found: list[list[str]] = []
-        threads = [threading.Thread(target=lambda: found.append(profiles.match({"x": 1}))) for _ in range(2)]
-        threads[0].start()
-        assert begun.wait(30)
-        threads[1].start()
-        threads[1].join(0.1)
-        goes_on.set()
-        for thread in threads:
-            thread.join()
-        assert found == [["a"], ["a"]]
+        assert asked_by_two(lambda: profiles.match({"x": 1}), begun, goes_on) == [["a"], ["a"]]
+
+
+def asked_by_two(ask: Callable[[], Any], begun: threading.Event, goes_on: threading.Event) -> list[Any]:
+    """What two threads are told, of which the second asks while the first is held up."""
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(ask())) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(30)
+    threads[1].start()
+    threads[1].join(0.1)
+    goes_on.set()
+    for thread in threads:
+        thread.join()
+    return found
 
 
 def test_who_looks_at_documents_waits_for_a_thread_that_reads_what_others_did(
@@ -118,16 +123,7 @@ def test_who_looks_at_documents_waits_for_a_thread_that_reads_what_others_did(
 
         monkeypatch.setattr(documents, "_do", do_late)
         other.documents.add({"x": 1})
-        found: list[int] = []
-        threads = [threading.Thread(target=lambda: found.append(len(documents))) for _ in range(2)]
-        threads[0].start()
-        assert begun.wait(30)
-        threads[1].start()
-        threads[1].join(0.1)
-        goes_on.set()
-        for thread in threads:
-            thread.join()
-        assert found == [1, 1]
+        assert asked_by_two(lambda: len(documents), begun, goes_on) == [1, 1]
 
 
 def test_documents_that_come_while_a_join_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
