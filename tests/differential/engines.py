@@ -138,15 +138,20 @@ def three_forms(profiles: Sequence[str], wanted: Sequence[str] = FORMS) -> dict[
     }
 
 
+def options_of(matcher: str) -> dict[str, Any]:
+    """What `compile` is given for one of `MATCHERS`."""
+    if matcher == "stored":  # all indexes on secondary storage
+        return {"matcher": "access", "memory": 1}
+    return {"matcher": matcher}
+
+
 def _check_matcher(case: Case, matcher: str, explained: bool) -> Image:
     """Asks one matcher; the image that it was asked of."""
     if matcher == "living":
         return _check_living(case, explained)
-    options: dict[str, Any] = {"matcher": matcher, "rules": case.rules}
+    options: dict[str, Any] = {"rules": case.rules, **options_of(matcher)}
     if matcher == "mixed":
         options["matcher"] = {"*": MIXED[case.style % len(MIXED)]}
-    if matcher == "stored":  # all indexes on secondary storage
-        options |= {"matcher": "access", "memory": 1}
     if case.style % 3:
         options["phase_order"] = ("constant_first", "join_first")[case.style % 3 - 1]
     max_cap = CAPACITIES[case.style // 5 % len(CAPACITIES)]

@@ -22,7 +22,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-from engines import WORDS, Case, three_forms
+from engines import WORDS, Case, options_of, three_forms
 from generator import worlds
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from structures import Document, World
@@ -133,7 +133,7 @@ def by_text(spark: Any, case: Case, draw: random.Random, call: str) -> list[Any]
 
 def compiled(case: Case) -> profilec.ProfileSet:
     matcher = "betree" if case.matchers[0] in ("mixed", "living") else case.matchers[0]
-    options = {"rules": case.rules, "matcher": matcher}
+    options = {"rules": case.rules, **options_of(matcher)}
     profiles = profilec.compile(three_forms(case.profiles, case.forms), schema=case.schema, options=options)
     profiles.documents.extend(list(case.earlier))
     return profiles
