@@ -19,6 +19,7 @@ An axis has the kind of its values: a value of another kind is not on it, and no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.program import Program, run
+from profilec.runtime.rows import ABSENT, Absent, Rows
 from profilec.runtime.store.order_keys import order_key64, order_keys_of_words
 from profilec.values.kinds import Kind, Value, expect_mapping, kind_of
 from profilec.values.locks import new_lock
@@ -159,6 +161,16 @@ class _Attribute:
             return 0
         return self._new(codes, value) if known is None else known
 
+    def _numbers(self, codes: _Codes, values: Sequence[Any]) -> NDArray[np.int64]:
+        """As `code`, of values each, or nothing at all."""
+        kinds = set(map(type, values)) - {NoneType, Absent}
+        plain = codes.plain.get(kinds.pop()) if len(kinds) == 1 else None
+        known = repeat(-1) if plain is None else map(plain.get, values, repeat(-1))  # PERF: without a call for each
+        numbers = np.fromiter(known, np.int64, len(values))
+        for at in np.flatnonzero(numbers < 0).tolist():
+            numbers[at] = 0 if values[at] is ABSENT else self.code(codes, values[at])
+        return numbers
+
     def _new(self, codes: _Codes, value: Value) -> int:
         if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on
             self.codes = _Codes()
@@ -177,7 +189,7 @@ class _Attribute:
             same_axis, same = self.same_axis, self.same.get(value, NO_CONSTANT)
         return axis, key, same_axis, same, is_exact
 
-    def columns(self, documents: Sequence[Mapping[str, Any]], are_dicts: bool) -> tuple[list[Column], Bools | None]:
+    def columns(self, documents: Rows) -> tuple[list[Column], Bools | None]:
         """The keys of many documents, one column for each axis, and whether each document's are exact; None: all are.
 
         Raises:
@@ -185,48 +197,26 @@ class _Attribute:
         """
         codes = self.codes
         values: list[Any] = []
-        if are_dicts and self.key is not None:
-            key = self.key
-            values = [document.get(key) for document in documents]
-            kinds = set(map(type, values))
-            if kinds <= {NoneType}:
+        if documents.are_dicts and self.key is not None:
+            values, kinds = documents.values(self.key)
+            if kinds <= {NoneType, Absent}:
                 return [], None
-            if kinds in ({int}, {float}) and (number_axis := self.of_kind.get(Kind.NUMBER)) is not None:
-                found = _keys_of_numbers(values, kinds == {float})
-                if found is not None:
-                    keys, is_there, is_exact = found
-                    return [Column(number_axis, keys, is_there)], is_exact
-            if not kinds <= {*codes.plain, NoneType}:
+            words = documents.words(self.key)
+            if words is not None and (number_axis := self.of_kind.get(Kind.NUMBER)) is not None:
+                keys, is_exact = order_keys_of_words(words)
+                is_there = words == words  # noqa: PLR0124  (NULL: NaN)
+                return [Column(number_axis, keys, is_there)], None if is_exact.all() else is_exact
+            if not kinds <= {*codes.plain, NoneType, Absent}:
                 values = []
         if not values:
             values = [self.read(document) for document in documents]
-        texts = codes.plain[str]
-        try:
-            numbers = [0 if value is None else texts[value] for value in values]
-        except (KeyError, TypeError):  # not all are strings that are known
-            numbers = [self.code(codes, value) for value in values]
+        numbers = self._numbers(codes, values)
         rows = codes.table()[numbers]
-        columns = []
-        for place in (0, 2):
-            is_there = rows[:, place] >= 0
-            for axis in np.unique(rows[is_there, place]).tolist():
-                on_axis = is_there if place == 2 else rows[:, place] == axis
-                columns.append(Column(axis, rows[:, place + 1], on_axis))
+        columns = [Column(axis, rows[:, 1], rows[:, 0] == axis) for axis in tuple(self.of_kind.values())]
+        if self.same_axis is not None:
+            columns.append(Column(self.same_axis, rows[:, 3], rows[:, 2] == self.same_axis))
         is_exact = rows[:, 4] > 0
         return columns, None if is_exact.all() else is_exact
-
-
-def _keys_of_numbers(values: list[Any], are_floats: bool) -> tuple[NDArray[np.int64], Bools, Bools | None] | None:
-    """The keys of numbers of one type, which of them there are, and which are exact; None where one has too many
-    digits."""
-    if are_floats:
-        floats = np.array(values, np.float64)
-        return order_keys_of_words(floats)[0], floats == floats, None  # noqa: PLR0124  (NULL: NaN)
-    try:
-        keys, is_exact = order_keys_of_words(np.array(values, np.int64))
-    except OverflowError:
-        return None
-    return keys, np.ones(len(values), np.bool_), None if is_exact.all() else is_exact
 
 
 class Axes:
@@ -290,14 +280,14 @@ class Axes:
     def keyed_batch(self, documents: Sequence[Mapping[str, Any]]) -> KeyedBatch:
         """The keys of many documents; raises as `keyed`."""
         n = len(documents)
+        rows = documents if isinstance(documents, Rows) else Rows(documents)
         columns: list[Column] = []
         is_exact = np.ones(n, np.bool_)
-        are_dicts = set(map(type, documents)) <= {dict}
-        if not are_dicts:
-            for document in documents:
+        if not rows.are_dicts:
+            for document in rows:
                 expect_mapping(document)
         for attribute in self._all:
-            own, exact = attribute.columns(documents, are_dicts)
+            own, exact = attribute.columns(rows)
             columns += own
             if exact is not None:
                 is_exact &= exact

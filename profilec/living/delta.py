@@ -273,12 +273,12 @@ class Delta:
         keyed = self._axes.keyed_batch(documents)
         with self._lock:
             self._look_again(len(documents))
-            cut, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
+            owner, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
             rows = self._of_entry[entries]
-            owner = np.repeat(np.arange(len(documents)), np.diff(cut))
             is_seen = (rows[:, BORN] <= moment) & (rows[:, DIED] > moment) & keyed.is_exact[owner]
             is_decided = is_seen & (rows[:, IS_DECIDED] > 0)
-            is_open = is_seen & ~is_decided
+            is_open = np.flatnonzero(is_seen & ~is_decided)
+            is_open = is_open[np.argsort(owner[is_open])]
             record_of = self._record_of
             undecided = [record_of[entry] for entry in entries[is_open].tolist()]
         found_owner, found = self._decided_each(owner[is_open].tolist(), undecided, documents, moment)
@@ -294,7 +294,7 @@ class Delta:
     def _decided_each(
         self, owner: list[int], found: list[Record | None], documents: Sequence[Mapping[str, Any]], moment: int
     ) -> tuple[list[int], list[Record]]:
-        """As `_decided`, of documents each."""
+        """As `_decided`, of documents each; their numbers ascend."""
         owners: list[int] = []
         records: list[Record] = []
         for number, own in groupby(zip(owner, found, strict=True), key=itemgetter(0)):

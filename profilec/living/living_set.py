@@ -20,9 +20,10 @@ after its moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, count, pairwise
+from functools import partial
+from itertools import count, pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,8 +36,9 @@ from profilec.grammar import ir
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.delta import ALIVE, Delta, Record
 from profilec.living.segment import Int32, Int64, Segment
-from profilec.runtime.columns import rows_of
+from profilec.runtime.columns import n_rows_of, rows_of
 from profilec.runtime.imagefile.columns import Strings
+from profilec.runtime.rows import Rows
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import expect_mapping
 from profilec.values.locks import new_lock
@@ -123,7 +125,7 @@ class LivingSet:
     def begin(self, segments: Sequence[Segment], moment: int, next_place: int) -> None:
         """These segments and nothing else, as of a moment. `next_place`: at least the one behind all places."""
         self._to_bury: list[tuple[Delta, Record]] = []
-        self._next_place = max([next_place, *(int(one.places[-1]) + 1 for one in segments if len(one.places))])
+        self._next_place = max([next_place, *(one.last + 1 for one in segments)])
         self.state = State(tuple(segments), (self.new_delta(),), (), moment)
 
     def new_delta(self) -> Delta:
@@ -173,7 +175,7 @@ class LivingSet:
 
     def append(self, segment: Segment) -> None:
         """Profiles that come as a segment. The caller holds `writing`."""
-        self._next_place = max(self._next_place, int(segment.places[-1]) + 1)
+        self._next_place = max(self._next_place, segment.last + 1)
         self.state = self.state._replace(segments=(*self.state.segments, segment))
 
     def _undo(self, killed: list[tuple[Any, Any]], come: list[Record]) -> None:
@@ -253,42 +255,54 @@ class LivingSet:
             DocumentError: it is no mapping, or an attribute that profiles ask for holds a value of no kind.
         """
         expect_mapping(document)
-        parts: list[tuple[Sequence[int] | Int64, list[str]]] = []
+        ids: list[str] = []
+        places: list[Callable[[], Any]] = []
+        last, are_in_order = -1, True
         with self._seen() as state:
             for segment in state.segments:
-                found = segment.match(document, self._documents, state.moment)
-                if len(found):
-                    parts.append((segment.places[found], segment.compiled.ids.take(found)))
+                ordinals = segment.match(document, self._documents, state.moment)
+                if len(ordinals):
+                    ids += segment.compiled.ids.take(ordinals)
+                    places.append(partial(segment.places.__getitem__, ordinals))
+                    are_in_order &= last < segment.first
+                    last = segment.last
             for delta in state.deltas:
                 records = delta.match(document, state.moment)
                 if records:
                     records.sort(key=_place)
-                    parts.append(([record.place for record in records], [record.id for record in records]))
-        ids = parts[0][1] if len(parts) == 1 else list(chain.from_iterable(own for _, own in parts))
-        if all(before[0][-1] < behind[0][0] for before, behind in pairwise(parts)):  # PERF: what is inserted goes last
+                    ids += [record.id for record in records]
+                    places.append(partial(list, map(_place, records)))
+                    are_in_order &= last < records[0].place
+                    last = records[-1].place
+        if are_in_order:  # PERF: what is inserted goes last, and then places are not looked at
             return ids
-        order = np.argsort(np.concatenate([places for places, _ in parts]), kind="stable")
+        order = np.argsort(np.concatenate([of_part() for of_part in places]), kind="stable")
         return [ids[at] for at in order.tolist()]
 
     def match_batch(self, documents: Any, threads: int) -> tuple[Int64, Int32, Sequence[str]]:
         """The same of many: CSR of numbers into some ids, those of a document in the set's order."""
-        found = _Found(np.zeros(len(documents) + 1, np.int64), _NONE, _NONE)
+        found: list[_Found] = []
         ids = _Ids()
+        is_table = n_rows_of(documents) is not None
+        if not is_table:
+            documents = Rows(documents)
         with self._seen() as state:
             for segment in state.segments:
                 offsets, ordinals = segment.match_batch(documents, self._documents, threads, state.moment)
-                numbers = ids.add(segment.compiled.ids) + ordinals.astype(np.int64)
-                found = _both(found, _Found(offsets, segment.places[ordinals], numbers))
+                numbers = ids.add(segment.compiled.ids, ordinals)
+                found.append(_Found(offsets, numbers, segment.places, ordinals, (segment.first, segment.last)))
             of_deltas = [delta for delta in state.deltas if delta.all]
-            rows = rows_of(documents) if of_deltas else ()
+            rows = Rows(rows_of(documents)) if is_table and of_deltas else documents
             for delta in of_deltas:
                 owner, places, records = delta.match_batch(rows, state.moment)
                 order = _order(owner, places)
                 offsets = np.zeros(len(documents) + 1, np.int64)
                 np.cumsum(np.bincount(owner, minlength=len(documents)), out=offsets[1:])
-                numbers = (ids.add(_IdsOfRecords(delta.all)) + records)[order]
-                found = _both(found, _Found(offsets, places[order], numbers))
-        return found.offsets, found.numbers.astype(np.int32), ids
+                numbers = ids.add(_IdsOfRecords(delta.all), records[order].astype(np.int32))
+                bounds = int(places.min(initial=_LAST)), int(places.max(initial=-1))
+                found.append(_Found(offsets, numbers, places, order, bounds))
+        offsets, numbers = _together(found, len(documents))
+        return offsets, numbers, ids.only()
 
     # What is in the set
 
@@ -347,31 +361,41 @@ class LivingSet:
 
 
 _NONE = np.zeros(0, np.int64)
+_LAST = 2**63 - 1
 _place = attrgetter("place")
 
 
 class _Found(NamedTuple):
-    """CSR: of each document the places of the profiles that it matches, ascending, and numbers of their ids."""
+    """What a part of a set found. CSR: of each document the numbers of the ids that it matches, by place, ascending;
+    number i has place `places[at[i]]`. `bounds`: no place is below or above these."""
 
     offsets: Int64
+    numbers: Int32
     places: Int64
-    numbers: Int64
+    at: Int64 | Int32
+    bounds: tuple[int, int]
 
 
-def _both(one: _Found, other: _Found) -> _Found:
-    """What two parts of a set found, in the set's order."""
-    if not len(one.places) or not len(other.places):
-        return one if len(one.places) else other
-    if int(other.places.min()) > int(one.places.max()):  # PERF: what is inserted goes last
-        at = np.repeat(one.offsets[1:], np.diff(other.offsets))
-    else:
-        keys = _keys(_owners(one.offsets), one.places, other.places)
-        at = np.searchsorted(keys, _keys(_owners(other.offsets), other.places, one.places))
-    return _Found(
-        one.offsets + other.offsets,
-        np.insert(one.places, at, other.places),
-        np.insert(one.numbers, at, other.numbers),
-    )
+def _together(found: list[_Found], n_documents: int) -> tuple[Int64, Int32]:
+    """What the parts found, in the set's order."""
+    found = [one for one in found if len(one.numbers)]
+    if not found:
+        return np.zeros(n_documents + 1, np.int64), np.zeros(0, np.int32)
+    offsets, numbers, places, at, _ = found[0]
+    # PERF: what is inserted goes last, and then no places are looked at.
+    are_in_order = all(before.bounds[1] < behind.bounds[0] for before, behind in pairwise(found))
+    places = _NONE if are_in_order else places[at]
+    for other in found[1:]:
+        if are_in_order:
+            at = np.repeat(offsets[1:], np.diff(other.offsets))
+        else:
+            more = other.places[other.at]
+            keys = _keys(_owners(offsets), places, more)
+            at = np.searchsorted(keys, _keys(_owners(other.offsets), more, places))
+            places = np.insert(places, at, more)
+        numbers = np.insert(numbers, at, other.numbers)
+        offsets = offsets + other.offsets
+    return offsets, numbers
 
 
 def _owners(offsets: Int64) -> Int64:
@@ -385,7 +409,7 @@ def _keys(owner: Int64, places: Int64, others: Int64) -> Int64:
 
 def _order(owner: Int64, places: Int64) -> Int64:
     """The order by owner, then by place."""
-    return np.argsort(_keys(owner, places, places), kind="stable") if len(places) else places
+    return np.argsort(_keys(owner, places, places)) if len(places) else places
 
 
 class _Ids(Sequence[str]):
@@ -396,13 +420,17 @@ class _Ids(Sequence[str]):
         self._starts: list[int] = []
         self._n = 0
 
-    def add(self, ids: Strings | _IdsOfRecords) -> int:
-        """Appends a sequence; returns where it begins."""
+    def add(self, ids: Strings | _IdsOfRecords, numbers: Int32) -> Int32:
+        """Appends a sequence; returns what numbers into it are now."""
         start = self._n
         self._parts.append(ids)
         self._starts.append(start)
         self._n += len(ids)
-        return start
+        return numbers + np.int32(start) if start else numbers
+
+    def only(self) -> Sequence[str]:
+        """The sequence that was appended; these, where there are none or several."""
+        return self._parts[0] if len(self._parts) == 1 else self
 
     def take(self, numbers: Int64) -> list[str]:
         """Those at some places."""

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
@@ -143,7 +142,6 @@ def _merge(living: LivingSet, *, everything: bool) -> bool:
     del now, before
     while records:
         del records[-_FEW:]
-        time.sleep(0)
     return True
 
 

@@ -26,15 +26,19 @@ Int64 = NDArray[np.int64]
 class Segment:
     """See the module. `places` and `died` are int64, one of each profile."""
 
-    __slots__ = ("compiled", "died", "n_dead", "number", "places")
+    __slots__ = ("_has_died", "compiled", "died", "first", "last", "n_dead", "number", "places")
 
     def __init__(self, compiled: CompiledSet, places: Int64, died: Int64 | None = None, number: int | None = 0) -> None:
         self.compiled = compiled
         self.number = number
         """By which it is kept; None where it is not, but the changes are that it is made of."""
         self.places = places
+        self.first, self.last = (int(places[0]), int(places[-1])) if len(places) else (0, -1)
+        """The least and the greatest place."""
         self.died = np.full(len(places), ALIVE, np.int64) if died is None else died
-        self.n_dead = int(np.count_nonzero(self.died != ALIVE))
+        self._has_died = self.died != ALIVE
+        """PERF: an eighth of `died`, for whoever looks for many."""
+        self.n_dead = int(np.count_nonzero(self._has_died))
 
     def __len__(self) -> int:
         """How many profiles are alive."""
@@ -48,12 +52,14 @@ class Segment:
     def kill(self, ordinal: int, moment: int) -> None:
         """The profile is not seen from this moment on."""
         self.died[ordinal] = moment
+        self._has_died[ordinal] = True
         self.n_dead += 1
 
     def revive(self, ordinal: int) -> None:
         """It did not die, after all: nobody has seen that it did."""
         if self.died[ordinal] != ALIVE:
             self.died[ordinal] = ALIVE
+            self._has_died[ordinal] = False
             self.n_dead = int(np.count_nonzero(self.died != ALIVE))
 
     def alive(self, moment: int) -> Int64:
@@ -72,5 +78,6 @@ class Segment:
         offsets, found = self.compiled.executor().match_batch(documents, store, threads=threads)
         if not self.n_dead:
             return offsets, found
-        kept = self.died[found] > moment
-        return np.concatenate(([0], np.cumsum(kept)))[offsets].astype(np.int64), found[kept]
+        dead = np.flatnonzero(self._has_died.take(found))
+        dead = dead[self.died[found[dead]] <= moment]
+        return offsets - np.searchsorted(dead, offsets), np.delete(found, dead)

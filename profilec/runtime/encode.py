@@ -28,6 +28,7 @@ from profilec.runtime.image import Image, Int32, Pattern
 from profilec.runtime.indexes.patterns_by_name import pattern_index_of
 from profilec.runtime.program import Document, Parts, attributes_read
 from profilec.runtime.ranking import PreparedSlot, Told, keys_of
+from profilec.runtime.rows import Rows
 from profilec.runtime.sparse import Sparse, concatenate, encode_frame
 from profilec.values.kinds import DocumentError
 from profilec.values.paths import elements_of, lookup
@@ -219,7 +220,7 @@ class Encoder:
                 no document's value can have, naming the column.
         """
         if n_rows_of(documents) is None:
-            rows = documents[start:stop]
+            rows = documents.part(start, stop) if isinstance(documents, Rows) else Rows(documents[start:stop])
             return SparseBatch(self._encode_rows(rows, start), rows, start, ())
         frame = frame_of(documents, start, stop, self._uses)
         touched = set(self._always)
@@ -241,7 +242,7 @@ class Encoder:
         """Documents per chunk: few enough for memory, and for each of the parts to have its own."""
         return max(1, min(_MAX_ROWS, -(-n_documents // max(1, n_parts))))
 
-    def _encode_rows(self, rows: Sequence[Document], first: int) -> Sparse:
+    def _encode_rows(self, rows: Rows, first: int) -> Sparse:
         try:
             if len(rows) <= _FEW_ROWS and "profilec.runtime.kernels" not in sys.modules:
                 return self._encode_few(rows)

@@ -5,14 +5,14 @@ documents, so that each distinct string is told of once, whole numbers and float
 kernel, and what a slot needs stays in the processor's cache.
 
 Invariant: a document gives what it gives alone (`encode`). Values are taken for the same only where
-they are strings or missing, or all are integers: `True == 1 == 1.0` are three kinds of value.
+they are strings or missing, or all of one of the other types: `True == 1 == 1.0` are three kinds of value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,15 @@ from profilec.runtime.columns import rank_words
 from profilec.runtime.image import Int32
 from profilec.runtime.program import Document, Parts
 from profilec.runtime.ranking import MatchingEach, PreparedSlot, Ranking, Told, joined_matching
+from profilec.runtime.rows import ABSENT, Absent, Rows, words_of
 from profilec.runtime.sparse import Sparse
 from profilec.values.kinds import expect_mapping
 from profilec.values.paths import elements_of, lookup
 
 _FEW = 24
 """PERF: so many values are told of one by one; to make arrays of them takes longer."""
+_DENSE = 2
+"""Keys, for each key that documents have, up to which it is looked for each of them in each document."""
 _TEXT = frozenset({str, type(None)})
 _NO_ARRAY = frozenset({str, type(None), bool, int, float})
 
@@ -38,8 +41,14 @@ Use: TypeAlias = tuple[int, Ranking | None, Rest | None]
 
 PERF: no class of its own, for to take a plain tuple apart costs a quarter; what most keys have comes first.
 """
-_Column: TypeAlias = tuple[list[int], list[Any]]
-"""The documents that have a key, by number, ascending; and its value in each."""
+
+
+class _Column(NamedTuple):
+    """A key of documents: of those that have it the numbers, ascending, and the values; the types of these."""
+
+    numbers: list[int]
+    values: list[Any]
+    kinds: set[type]
 
 
 def items_of(document: Document, keys: Collection[str]) -> Iterable[tuple[str, Any]]:
@@ -54,7 +63,7 @@ def items_of(document: Document, keys: Collection[str]) -> Iterable[tuple[str, A
     return [(key, document[key]) for key in keys if key in document]
 
 
-def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Iterable[PreparedSlot]) -> Sparse:
+def encode_rows(rows: Rows, uses: Mapping[str, Use], always: Iterable[PreparedSlot]) -> Sparse:
     """The documents; `always` are the slots that have a rank where nothing that they read is there.
 
     Raises:
@@ -64,11 +73,11 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
     scattered = _Scattered(len(rows))
     shared: dict[PreparedSlot, None] = {}
     not_text: set[str] = set()
-    for key, (numbers, values) in columns.items():
+    everyone = np.arange(len(rows), dtype=np.int32)
+    for key, (numbers, values, kinds) in columns.items():
         slot_number, ranking, rest = uses[key]
         single, more, checked = rest or ((), (), ())
         shared.update(dict.fromkeys(more))
-        kinds = set(map(type, values))
         if not kinds <= _TEXT:
             not_text.add(key)
         if checked and not kinds <= _NO_ARRAY:
@@ -83,7 +92,10 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
                     scattered.tell(number, slot.number, slot.tell(value))
         else:
             plain = None if ranking is None else (slot_number, ranking)
-            _encode_column(np.array(numbers, np.int32), values, kinds, plain, single, scattered)
+            in_all = len(numbers) == len(rows)
+            own = everyone if in_all else np.array(numbers, np.int32)
+            words = None if plain is None else rows.words(key) if in_all and rows.are_dicts else words_of(values, kinds)
+            _encode_column(own, values, words, kinds, plain, single, scattered)
     for slot in shared:
         if slot.compares is not None and not_text.isdisjoint(slot.compares):
             numbers = _in_both(*slot.compares, columns)
@@ -99,24 +111,41 @@ def encode_rows(rows: Sequence[Document], uses: Mapping[str, Use], always: Itera
     return scattered.sparse()
 
 
-def _columns(rows: Sequence[Document], uses: Mapping[str, Use]) -> dict[str, _Column]:
-    columns: dict[str, _Column] = {}
-    known = columns.get
+def _columns(rows: Rows, uses: Mapping[str, Use]) -> dict[str, _Column]:
+    if rows.are_dicts and len(uses) * len(rows) <= _DENSE * rows.n_items:
+        return _columns_by_key(rows, uses)
+    found: dict[str, tuple[list[int], list[Any]]] = {}
+    known = found.get
     for number, document in enumerate(rows):
         for key, value in items_of(document, uses):
             column = known(key)
             if column is None:
                 if key not in uses:
                     continue
-                column = columns[key] = ([], [])
+                column = found[key] = ([], [])
             column[0].append(number)
             column[1].append(value)
+    return {key: _Column(numbers, values, set(map(type, values))) for key, (numbers, values) in found.items()}
+
+
+def _columns_by_key(rows: Rows, keys: Iterable[str]) -> dict[str, _Column]:
+    """PERF: of dicts with most of the keys, in a quarter of the time."""
+    columns: dict[str, _Column] = {}
+    everyone = list(range(len(rows)))
+    for key in keys:
+        values, kinds = rows.values(key)
+        numbers = everyone
+        if Absent in kinds:
+            numbers = [number for number, value in enumerate(values) if value is not ABSENT]
+            values, kinds = [values[number] for number in numbers], kinds - {Absent}
+        if numbers:
+            columns[key] = _Column(numbers, values, kinds)
     return columns
 
 
 def _present(slot: PreparedSlot, columns: Mapping[str, _Column]) -> list[int]:
     """The documents that have a key that decides the slot."""
-    found = [columns[key][0] for key in slot.keys if key in columns]
+    found = [columns[key].numbers for key in slot.keys if key in columns]
     return found[0] if len(found) == 1 else sorted(set(chain.from_iterable(found)))
 
 
@@ -124,35 +153,32 @@ def _in_both(left: str, right: str, columns: Mapping[str, _Column]) -> list[int]
     """The documents that have both keys. NULL: a string and nothing at all do not compare."""
     if left not in columns or right not in columns:
         return []
-    return sorted(set(columns[left][0]).intersection(columns[right][0]))
+    return sorted(set(columns[left].numbers).intersection(columns[right].numbers))
 
 
 def _encode_column(
     numbers: Int32,
     values: list[Any],
+    words: NDArray[Any] | None,
     kinds: set[type],
     plain: tuple[int, Ranking] | None,
     single: Iterable[PreparedSlot],
     scattered: _Scattered,
 ) -> None:
-    words = _words(values, kinds)
     if plain is not None and words is not None:
         ranks = np.empty(len(values), np.int32)
         rank_words(words, plain[1], ranks)
         scattered.add(numbers, plain[0], ranks)
         plain = None
-    if plain is None and not single:
+    if plain is not None:
+        scattered.add(numbers, plain[0], _ranks(values, kinds, plain[1]))
+    if not single:
         return
     distinct: Collection[Any] = values
     codes: NDArray[np.int64] | None = None
-    if kinds <= _TEXT or kinds == {int}:
+    if _has_equals(kinds):
         distinct = dict.fromkeys(values)
-        codes = _codes(values, distinct) if single else None
-    if plain is not None:
-        rank_of = plain[1].rank_of
-        if distinct is not values:
-            rank_of = dict(zip(distinct, map(rank_of, distinct), strict=True)).__getitem__
-        scattered.add(numbers, plain[0], np.fromiter(map(rank_of, values), np.int32, len(values)))
+        codes = _codes(values, distinct)
     for slot in single:
         told, matching = slot.tell_each(distinct, only_text=kinds <= _TEXT)
         ranks = np.array(told, np.int32)
@@ -160,16 +186,18 @@ def _encode_column(
         scattered.add_matching(numbers, codes, matching)
 
 
-def _words(values: list[Any], kinds: set[type]) -> NDArray[Any] | None:
-    """The values as machine words, where all of them are of one type that has some."""
-    if kinds == {float}:
-        return np.array(values, np.float64)
-    if kinds == {int}:
-        try:
-            return np.array(values, np.int64)
-        except OverflowError:
-            return None
-    return None
+def _has_equals(kinds: set[type]) -> bool:
+    """Whether values of these types are the same where they are equal."""
+    return kinds <= _TEXT or kinds in ({int}, {bool})
+
+
+def _ranks(values: list[Any], kinds: set[type], ranking: Ranking) -> Int32:
+    rank_of: Callable[[Any], int] = ranking.rank_of
+    if kinds == {str} and ranking.is_ready:
+        rank_of = ranking.of_string.__getitem__
+    elif _has_equals(kinds):
+        rank_of = {value: rank_of(value) for value in set(values)}.__getitem__
+    return np.fromiter(map(rank_of, values), np.int32, len(values))
 
 
 def _encode_shared(slot: PreparedSlot, rows: Sequence[Document], numbers: list[int], scattered: _Scattered) -> None:

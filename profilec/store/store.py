@@ -234,7 +234,7 @@ class Store(Keeper):
         self._forget(set(appended))
         facts = self._facts(transaction)
         self._merges = facts["merges"] + 1
-        place = max([facts["place"], *(int(segment.places[-1]) + 1 for segment in kept.values())])
+        place = max([facts["place"], *(segment.last + 1 for segment in kept.values())])
         merged = max(facts["merged"], merged_until)
         self._put_facts(transaction, {**facts, "merges": self._merges, "merged": merged, "place": place})
         self._know(kept.values())

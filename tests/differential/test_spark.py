@@ -197,6 +197,9 @@ def json_text(value: Any) -> str:
             return "[" + ", ".join(map(json_text, value)) + "]"
         case Decimal():
             return f"{value:f}"
+        case float():  # without an exponent it would be a decimal of Spark's VARIANT
+            text = repr(value)
+            return text if "e" in text else f"{text}e0"
     return json.dumps(value)
 
 

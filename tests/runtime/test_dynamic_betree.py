@@ -286,11 +286,11 @@ def test_a_batch_is_the_same_as_documents_one_by_one():
     off = np.cumsum([0, *map(len, documents)])
     slots = np.array([slot for document in documents for slot in document], np.int32)
     keys = np.array([key for document in documents for key in document.values()], np.int64)
-    out_off, found = checked.tree.match_batch(off, slots, keys)
-    for document, first, last in zip(documents, out_off, out_off[1:], strict=False):
-        assert sorted(found[first:last].tolist()) == checked.match(document)
-    out_off, found = checked.tree.match_batch(np.zeros(1, np.int64), slots[:0], keys[:0])
-    assert (out_off.tolist(), found.tolist()) == ([0], [])
+    owner, found = checked.tree.match_batch(off, slots, keys)
+    for number, document in enumerate(documents):
+        assert sorted(found[owner == number].tolist()) == checked.match(document)
+    owner, found = checked.tree.match_batch(np.zeros(1, np.int64), slots[:0], keys[:0])
+    assert (owner.tolist(), found.tolist()) == ([], [])
 
 
 def looked_at(tree, documents):

@@ -10,6 +10,7 @@ Invariant: what is read is what was written, for any string and any integer or d
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Generic, TypeVar, overload
@@ -77,19 +78,23 @@ class Strings(Sequence[str]):
         if self._off is not None:
             return self._off, self._data
         texts = self._texts or []
-        off = np.zeros(len(texts) + 1, np.int64)
+        # PERF: between two chunks another thread may run; nothing within one lets go of the interpreter for a moment,
+        # since whoever waits for it would then begin to wait anew.
+        lengths = array("q")
         pieces = []
-        for start in range(0, len(texts), _CHUNK):  # PERF: between two chunks another thread may run
+        for start in range(0, len(texts), _CHUNK):
             part = texts[start : start + _CHUNK]
             joined = "".join(part)
             if joined.isascii():
-                lengths, data = map(len, part), joined.encode("ascii")
+                lengths.extend(map(len, part))
+                pieces.append(joined.encode("ascii"))
             else:
                 encoded = [text.encode("utf-8", "surrogatepass") for text in part]
-                lengths, data = map(len, encoded), b"".join(encoded)
-            off[start + 1 : start + 1 + len(part)] = np.fromiter(lengths, np.int64, len(part))
-            pieces.append(data)
-        return np.cumsum(off, out=off), b"".join(pieces)
+                lengths.extend(map(len, encoded))
+                pieces.append(b"".join(encoded))
+        off = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(np.frombuffer(lengths, np.int64), out=off[1:])
+        return off, b"".join(pieces)
 
     def part(self, start: int, end: int) -> Strings:
         """The strings start .. end - 1, sharing the bytes."""

@@ -23,6 +23,7 @@ from profilec.runtime.matchers.betree.match import set_bit, take_bits
 from profilec.runtime.matchers.betree.settle import HANDED_BACK, set_profiles, settled
 from profilec.runtime.matchers.betree.tree import MOST_ATTRIBUTES, MOST_WORDS, N_LEAVES, N_NODES, WIDEST
 from profilec.runtime.matchers.betree.walk import leaves_of, walk
+from profilec.runtime.sort_kernels import sorted_order
 
 N_DOCUMENTS, MOST_DOCUMENTS = 1024, 16_384
 NEAR_RANKS, MOST_RANKS = 400_000, 2_000_000
@@ -35,7 +36,6 @@ MUCH = 1 << 25
 """Profiles for which room is made without looking how many there really are."""
 AHEAD = 6
 """Pairs between which memory is asked for and read."""
-_DIGIT = 11
 
 
 class DenseRows(NamedTuple):
@@ -172,7 +172,7 @@ def pairs_of(
     hits = np.empty(n_pairs * int(data[WIDEST]), np.uint64)  # mostly fewer; what is not written to takes no memory
     rows = np.empty(AT_ONCE * (data[MOST_ATTRIBUTES] + 1), np.int32)
     found, left = np.empty(AT_ONCE * MOST_WORDS, np.uint64), np.empty(AT_ONCE, np.int32)
-    order = by_leaf(leaves) if n_pairs > SHARED * data[N_LEAVES] else np.arange(n_pairs, dtype=np.int32)
+    order = sorted_order(leaves) if n_pairs > SHARED * data[N_LEAVES] else np.arange(n_pairs, dtype=np.int32)
     asked = leaves[order], owner[order], order
     check_pairs(data, words, *asked, ranks, present, found, left, rows, hit_at, hits, n_found)
     return Pairs(pair_off, leaves, hit_at, hits, n_found, ranks)
@@ -345,29 +345,3 @@ def forget(off: Any, slots: Any, ranks: Any, present: Any, in_use: Any) -> None:
             ranks[d, slots[i]] = 0
             present[d, slots[i] >> 6] = 0
     in_use[0] = False
-
-
-def by_leaf(leaves: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The pairs sorted by leaf: a radix sort, digit by digit."""
-    order, sorted_ = np.arange(len(leaves), dtype=np.int32), np.empty(len(leaves), np.int32)
-    counts = np.empty((1 << _DIGIT) + 1, np.int64)
-    shift = 0
-    while int(leaves.max()) >> shift:
-        by_digit(leaves, order, sorted_, counts, shift)
-        order, sorted_ = sorted_, order
-        shift += _DIGIT
-    return order
-
-
-@kernel
-def by_digit(leaves: Any, order: Any, sorted_: Any, counts: Any, shift: int) -> None:
-    """Sorts by one digit and keeps the order of equal ones."""
-    counts[:] = 0
-    for i in range(len(order)):
-        counts[((leaves[order[i]] >> shift) & ((1 << _DIGIT) - 1)) + 1] += 1
-    for digit in range(1, len(counts)):
-        counts[digit] += counts[digit - 1]
-    for i in range(len(order)):
-        digit = (leaves[order[i]] >> shift) & ((1 << _DIGIT) - 1)
-        sorted_[counts[digit]] = order[i]
-        counts[digit] += 1

@@ -11,7 +11,8 @@ split.py        what an overflowing leaf comes to: clustering and partitioning
 change.py       insertion and deletion, whole
 merge.py        what an underflowing one comes to
 adjust.py       partitions that documents found wanting
-match.py        the walk of a document, or of many
+match.py        the walk of a document
+batch.py        that of many
 sound.py        the invariants, checked
 index.py        the object
 

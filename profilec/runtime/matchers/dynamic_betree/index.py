@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.matchers.dynamic_betree.adjust import judge, recycle
+from profilec.runtime.matchers.dynamic_betree.batch import match_batch
 from profilec.runtime.matchers.dynamic_betree.change import delete, insert
-from profilec.runtime.matchers.dynamic_betree.match import SHORT_OUT, UNSETTLED_TREE, match_many, match_one
+from profilec.runtime.matchers.dynamic_betree.match import SHORT_OUT, UNSETTLED_TREE, match_one
 from profilec.runtime.matchers.dynamic_betree.sound import check
 from profilec.runtime.matchers.dynamic_betree.tree import (
     DONE,
@@ -112,17 +113,11 @@ class DynamicBETree:
             raise ValueError(f"out has room for {len(out)} entries of {len(self)}")
         return n
 
-    def match_batch(self, off: Int64, slots: Int32, keys: Int64) -> tuple[Int64, Int32]:
-        """The same for documents `off[i] .. off[i + 1]`; CSR of their entries."""
+    def match_batch(self, off: Int64, slots: Int32, keys: Int64) -> tuple[Int64, Int64]:
+        """The same for documents `off[i] .. off[i + 1]`: the number of a document and an entry, each time, in no
+        order."""
         self._settle()
-        out_off = np.zeros(len(off), np.int64)
-        out = np.empty(max(4 * len(off), 2 * len(self)), np.int32)
-        done = 0
-        while (done := match_many(*self._tree, off, slots, keys, done, out_off, out)) < len(off) - 1:
-            longer = np.empty(2 * len(out), np.int32)
-            longer[: out_off[done]] = out[: out_off[done]]
-            out = longer
-        return out_off, out[: out_off[-1]]
+        return match_batch(self._tree, off, slots, keys)
 
     def adjust(self) -> int:
         """Places entries anew where documents since the last time tell that it is worth it; of how many partitions."""

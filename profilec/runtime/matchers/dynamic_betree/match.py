@@ -4,9 +4,10 @@ In: a document's slots, each once, and its keys. Out: the entries all of whose t
 
     walk      which nodes the document comes to, nearest first, so that many are asked for at once
     leaves    rows whose guards hold, of all these nodes
-    bodies    RING_SIZE rows later: is it all of the entry's tests?
+    bodies    of these entries: do all tests hold?
 
-PERF: each step asks for the memory of the next, which is mostly not in the cache.
+PERF: each step asks for the memory of the next, which is mostly not in the cache. Whether a guard holds cannot be
+foreseen: so what it leads to is written down in any case, and counted if it does.
 """
 
 from __future__ import annotations
@@ -34,8 +35,6 @@ from profilec.runtime.matchers.dynamic_betree.tree import (
     N_ENTRIES,
     N_LEAF,
     NODE,
-    RING,
-    RING_SIZE,
     ROOT,
     ROW,
     STAMP,
@@ -44,7 +43,9 @@ from profilec.runtime.matchers.dynamic_betree.tree import (
 
 UNSETTLED_TREE, SHORT_OUT = -1, -2
 """Instead of the number of entries: the tree is to be settled first; `out` has not room for all entries."""
-_LINE = 8
+LINE = 8
+AHEAD = 8
+"""Bodies between which memory is asked for and read."""
 
 
 @kernel
@@ -66,76 +67,62 @@ def match_one(
     if len(out) < header[N_ENTRIES]:
         return SHORT_OUT
     tree = Tree(pool, header, table, slot_rows, dense, queue, work)
-    return _match(tree, slots, keys, 0, len(slots), out, 0)
+    return _match(tree, slots, keys, out)
 
 
 @kernel
-def match_many(
-    pool: Any,
-    header: Any,
-    table: Any,
-    slot_rows: Any,
-    dense: Any,
-    queue: Any,
-    work: Any,
-    off: Any,
-    slots: Any,
-    keys: Any,
-    start: int,
-    out_off: Any,
-    out: Any,
-) -> int:
-    """Documents from `start` on, as many as `out` has room for; the first that is not done."""
-    tree = Tree(pool, header, table, slot_rows, dense, queue, work)
-    n = out_off[start]
-    for document in range(start, len(off) - 1):
-        if len(out) - n < header[N_ENTRIES]:
-            return document
-        n = _match(tree, slots, keys, off[document], off[document + 1], out, n)
-        out_off[document + 1] = n
-    return len(off) - 1
-
-
-@kernel
-def _match(tree: Any, slots: Any, keys: Any, first: int, last: int, out: Any, n: int) -> int:
-    """Appends the entries; the new length."""
+def _match(tree: Any, slots: Any, keys: Any, out: Any) -> int:
     pool, header, dense = tree.pool, tree.header, tree.dense
     stamp = header[STAMP] + 1
     header[STAMP] = stamp
-    for i in range(first, last):
-        if 0 <= slots[i] < len(tree.slots):
-            dense[2 * slots[i]], dense[2 * slots[i] + 1] = stamp, keys[i]
-    is_sampled = stamp % SAMPLED_EVERY == 0
-    if is_sampled:
-        sample_document(tree, slots, keys, first, last)
+    tell(tree, 0, slots, keys, 0, len(slots), stamp)
     n_asked, n_looked = 0, 0
-    for place in range(_walk(tree, slots, first, last, stamp, is_sampled)):
+    for place in range(walk(tree, 0, slots, 0, len(slots), stamp)):
         node = tree.queue[place]
         n_rows = pool[node + N_LEAF]
         n_looked += n_rows
         for at in range(pool[node + LEAF], pool[node + LEAF] + ROW * n_rows, ROW):
-            word = pool[at]
-            guard = 2 * slot_of(word)
-            if guard:
-                key = dense[guard - 1]
-                if (dense[guard - 2] != stamp) | (key < pool[at + 1]) | (key > pool[at + 2]):
-                    continue
-            body = word >> 32
-            prefetch(pool, body)
-            prefetch(pool, body + _LINE)
-            ring = RING + (n_asked & (RING_SIZE - 1))
-            if n_asked >= RING_SIZE:
-                n = _check(pool, dense, header[ring], stamp, is_sampled, out, n)
-            header[ring] = body
-            n_asked += 1
-    for asked in range(max(0, n_asked - RING_SIZE), n_asked):
-        n = _check(pool, dense, header[RING + (asked & (RING_SIZE - 1))], stamp, is_sampled, out, n)
+            out[n_asked] = pool[at] >> 32
+            n_asked += is_let_through(pool, at, dense, 0, stamp)
     header[LOOKED] = n_looked
+    n = 0
+    for asked in range(-AHEAD, n_asked):
+        if asked + AHEAD < n_asked:
+            ask_for(pool, out[asked + AHEAD])
+        if asked >= 0 and holds(pool, dense, 0, out[asked], stamp):
+            out[n] = entry_of(pool, out[asked])
+            n += 1
     return n
 
 
 @inlined
-def _walk(tree: Any, slots: Any, first: int, last: int, stamp: int, is_sampled: bool) -> int:
+def is_sampled(stamp: int) -> bool:
+    """Whether the document of this number is one of those that tell of all."""
+    return stamp % SAMPLED_EVERY == 0
+
+
+@inlined
+def tell(tree: Any, row: int, slots: Any, keys: Any, first: int, last: int, stamp: int) -> None:
+    """Writes a document to its row of `dense`, which begins at `row`."""
+    for i in range(first, last):
+        if 0 <= slots[i] < len(tree.slots):
+            tree.dense[row + 2 * slots[i]], tree.dense[row + 2 * slots[i] + 1] = stamp, keys[i]
+    if is_sampled(stamp):
+        sample_document(tree, slots, keys, first, last)
+
+
+@inlined
+def is_let_through(pool: Any, at: int, dense: Any, row: int, stamp: int) -> bool:
+    """Whether the document satisfies the guard of a leaf's row."""
+    guard = row + 2 * slot_of(pool[at])
+    if guard == row:
+        return True
+    key = dense[guard - 1]
+    return (dense[guard - 2] == stamp) & (key >= pool[at + 1]) & (key <= pool[at + 2])
+
+
+@inlined
+def walk(tree: Any, row: int, slots: Any, first: int, last: int, stamp: int) -> int:
     """The nodes with rows that the document comes to, at the front of the queue; how many they are.
 
     The queue holds pairs of a node and the document's key for it; nodes are written where pairs have been read.
@@ -149,14 +136,14 @@ def _walk(tree: Any, slots: Any, first: int, last: int, stamp: int, is_sampled: 
         mask = pool[node + MASK]
         if (key ^ pool[node + LOW]) & mask:
             continue
-        if is_sampled:
+        if is_sampled(stamp):
             pool[node + EVENTS] += 1
             pool[node + DISCARDED] += pool[node + N_LEAF]
         if pool[node + N_LEAF]:
             queue[n_reached] = node
             n_reached += 1
             prefetch(pool, pool[node + LEAF])
-            prefetch(pool, pool[node + LEAF] + _LINE)
+            prefetch(pool, pool[node + LEAF] + LINE)
         child = pool[node + CHILD]
         if child >= 0:
             if key & middle(mask):
@@ -170,8 +157,8 @@ def _walk(tree: Any, slots: Any, first: int, last: int, stamp: int, is_sampled: 
             continue
         if 1 << size <= 4 * (last - first):
             for cell in range(pool[node + EDGES], pool[node + EDGES] + (1 << size), 2):
-                slot = 2 * pool[cell]
-                if slot and dense[slot - 2] == stamp:
+                slot = row + 2 * pool[cell]
+                if slot > row and dense[slot - 2] == stamp:
                     queue[tail], queue[tail + 1] = pool[cell + 1], dense[slot - 1]
                     tail += 2
                     prefetch(pool, pool[cell + 1])
@@ -179,27 +166,39 @@ def _walk(tree: Any, slots: Any, first: int, last: int, stamp: int, is_sampled: 
             for i in range(first, last):
                 cell = edge(pool, node, slots[i])
                 if cell:
-                    queue[tail], queue[tail + 1] = pool[cell + 1], dense[2 * slots[i] + 1]
+                    queue[tail], queue[tail + 1] = pool[cell + 1], dense[row + 2 * slots[i] + 1]
                     tail += 2
                     prefetch(pool, pool[cell + 1])
     return n_reached
 
 
 @inlined
-def _check(pool: Any, dense: Any, body: int, stamp: int, is_sampled: bool, out: Any, n: int) -> int:
-    """Appends the entry if all its tests hold."""
+def ask_for(pool: Any, body: int) -> None:
+    """Has the first tests of an entry brought to the cache."""
+    prefetch(pool, body)
+    prefetch(pool, body + LINE)
+
+
+@inlined
+def holds(pool: Any, dense: Any, row: int, body: int, stamp: int) -> bool:
+    """Whether all tests of an entry do."""
     for at in tests_of(pool, body):
         word = pool[at]
-        slot = 2 * slot_of(word)
+        slot = row + 2 * slot_of(word)
         key = dense[slot + 1]
         if (dense[slot] != stamp) | (key < pool[at + 1]) | (key > pool[at + 2]):
-            return n
+            return False
         if word >> 32 and not _is_within(pool, body + (word >> 32), key):
-            return n
-    out[n] = slot_of(pool[body + ENTRY])
-    if is_sampled:
+            return False
+    if is_sampled(stamp):
         pool[pool[body + NODE] + DISCARDED] -= 1
-    return n + 1
+    return True
+
+
+@inlined
+def entry_of(pool: Any, body: int) -> int:
+    """The number of an entry."""
+    return slot_of(pool[body + ENTRY])
 
 
 @inlined

@@ -51,9 +51,7 @@ arrays should have for the kernel to go on, where it says NO_ROOM. PROGRESS: ent
 FREE = 16
 """The first free block of each size."""
 LARGEST = 40
-RING, RING_SIZE = 64, 16
-"""Scratch of a match: bodies that are asked for ahead."""
-HEADER = RING + RING_SIZE
+HEADER = 64
 ROOT = 16
 
 SEEN, SINCE, N_KEYS, NEXT_KEY, IS_USED, GAIN, COUNT, LINK, CHOSEN, FIRST_KEY = range(10)
