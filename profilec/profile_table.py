@@ -89,6 +89,10 @@ class ProfileTable:
         """The ordinal of the profile of an id; None where there is none."""
         return self.index.get(id) if isinstance(id, str) else None
 
+    def objects(self) -> list[list[Any] | dict[Any, Any]]:
+        """What has an object of Python's for each profile."""
+        return [one for one in (self.ids.texts, self.wheres.texts, self.index) if isinstance(one, list | dict)]
+
     def sections(self) -> list[NewSection]:
         """The table as sections of an image.
 

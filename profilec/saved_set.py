@@ -36,7 +36,7 @@ from profilec.values.types import Schema
 
 
 class SetParts(NamedTuple):
-    """What a set is made of. `schema`: one, or none."""
+    """What a set is made of. `schema`: one, or none. `file`: the image that it was read from."""
 
     table: ProfileTable
     image: Image
@@ -44,6 +44,7 @@ class SetParts(NamedTuple):
     options: Options
     schema: Sequence[Schema]
     diagnostics: Sequence[Diagnostic]
+    file: ImageFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def read_set(file: ImageFile) -> SetParts:
         raise refusal(file.name, f"it has {image.n_profiles:,} profiles and {len(table.ids):,} ids")
     schema = Decoded(Strings.read(file, "schema"), reader(file.name, "schema", schema_of))
     diagnostics = Decoded(Strings.read(file, "diagnostics"), reader(file.name, "diagnostics", _diagnostic_of))
-    return SetParts(table, image, plan, options, schema, diagnostics)
+    return SetParts(table, image, plan, options, schema, diagnostics, file)
 
 
 def verify(path: str | os.PathLike[str]) -> ImageReport:

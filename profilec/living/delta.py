@@ -152,6 +152,10 @@ class Delta:
     def __len__(self) -> int:
         return len(self.records)
 
+    def objects(self) -> list[list[Any] | dict[Any, Any]]:
+        """What has an object of Python's for each record."""
+        return [self._record_of, self.records, self.all]
+
     def add(self, records: Sequence[Record], normal_forms: Sequence[ir.Condition]) -> None:
         """Takes records without quantified expressions; each is seen from the moment at which it was born."""
         lowered = [self._lowering.lowered(normal_form) for normal_form in normal_forms]
@@ -340,6 +344,8 @@ class Delta:
 
     def _look_again(self, n_documents: int) -> None:
         """Now and then entries are placed anew, as the documents since the last time tell."""
+        if not self._n_matched and self._tree is not None:
+            self._tree.prepare()
         self._n_matched += n_documents
         if self._n_matched >= max(UNTIL_ADJUSTED, 2 * len(self.all)) and self._tree is not None:
             self._n_matched = 0

@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 
@@ -32,6 +33,7 @@ from profilec.living.segment import Int64, Segment
 from profilec.runtime.imagefile.container import write
 from profilec.runtime.imagefile.tokens import NotKeptError
 from profilec.saved_set import set_sections
+from profilec.values.let_go import let_go
 
 _log = logging.getLogger("profilec")
 RATIO = 3
@@ -39,8 +41,6 @@ RATIO = 3
 MOST_SEGMENTS = 8
 DEAD_SHARE = 0.25
 """The share of a segment's profiles that died, from which on it is merged."""
-_FEW = 5_000
-"""Records that are let go at once."""
 
 
 def is_due(state: State) -> bool:
@@ -124,7 +124,7 @@ def _merge(living: LivingSet, *, everything: bool) -> bool:
     number, compiled = 0, None
     if len(rows):
         number, compiled = _made(living, rows.left(), rows.records, rows.order)
-        compiled.prepare_as([segment.compiled for segment in merged])
+        compiled.prepare_as([segment.compiled for segment in before.segments])
     with living.writing, living.keeper.changing(living):
         now = living.state
         if not (set(merged) <= set(now.segments) and set(before.deltas) <= set(now.deltas)):
@@ -137,11 +137,17 @@ def _merge(living: LivingSet, *, everything: bool) -> bool:
         deltas = tuple([delta for delta in now.deltas if delta not in before.deltas])
         living.state = now._replace(segments=tuple(segments), deltas=deltas)
         living.retire(before.deltas)
-    # PERF: to let go of many objects at once would keep all other threads waiting.
-    records, rows.records = rows.records, []
-    del now, before
-    while records:
-        del records[-_FEW:]
+    gone = [segment.compiled.parts for segment in merged]
+    owned = [
+        *chain.from_iterable(parts.table.objects() for parts in gone),
+        *chain.from_iterable(delta.objects() for delta in before.deltas),
+        rows.records,
+    ]
+    files = [parts.file for parts in gone if parts.file is not None]
+    del now, before, merged, rows, gone
+    for file in files:
+        file.let_go()
+    let_go(owned)
     return True
 
 

@@ -197,3 +197,16 @@ def test_an_image_is_told_from_text_and_a_pipe_is_left_alone(tmp_path: Path) -> 
 def test_an_object_array_is_never_written() -> None:
     with pytest.raises(TypeError, match="no section of an image"):
         to_bytes([NewSection("a", np.array([object()]))])
+
+
+def test_pages_that_were_given_back_come_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "_FEW_PAGES", 1 << 16)
+    numbers = np.arange(100_000)
+    write(tmp_path / "a.image", [*SECTIONS, NewSection("many", numbers)])
+    file = ImageFile.open(tmp_path / "a.image")
+    many = file.array("many", np.int64)
+    assert many[0] == 0
+    file.let_go()
+    assert (many == numbers).all()
+    assert not list(file.damage())
+    ImageFile(SOUND, "of bytes").let_go()

@@ -65,6 +65,11 @@ class Strings(Sequence[str]):
             raise refusal(file.name, f"{name}.off does not cut the {len(data):,} bytes of {name}.data")
         return cls.over(off, data, (file.name, name))
 
+    @property
+    def texts(self) -> list[str] | None:
+        """The list that they were made of; None of columns."""
+        return self._texts
+
     def sections(self, name: str, *, matching: bool) -> list[NewSection]:
         """The two sections that `read` reads."""
         off, data = self.columns()

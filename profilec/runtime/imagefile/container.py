@@ -44,6 +44,8 @@ MATCHING = 1
 
 _FEW_BYTES = 1 << 20
 """Of a file up to which it is not asked whether there is room for it."""
+_FEW_PAGES = 1 << 24
+"""Bytes that are given back at once."""
 _HEADER = struct.Struct("<8sIIQQI24xI")
 _ROW = struct.Struct("<48s4sBBxxQQQQIxxxx")
 _MOST_SECTIONS = 10_000
@@ -196,14 +198,20 @@ class ImageFile:
             if zlib.crc32(self.data[section.offset : end]) != section.checksum:
                 yield f"section {section.name} does not have the bytes that were written (its checksum differs)"
 
+    def let_go(self) -> None:
+        """Gives the pages of a mapping back a few at a time, since all threads wait while a large file is unmapped.
+        Whoever still reads it gets them again."""
+        for start in range(0, len(self.data), _FEW_PAGES):
+            self._advise("MADV_DONTNEED", start, min(_FEW_PAGES, len(self.data) - start))
+
     def _expect_matching(self) -> None:
         """PERF: where there is no room for all pages, what is read ahead would push out those that are needed."""
         there_is_room = len(self.data) <= _FEW_BYTES or len(self.data) <= room()
         self._advise("MADV_NORMAL" if there_is_room else "MADV_RANDOM")
 
-    def _advise(self, how: str) -> None:
+    def _advise(self, how: str, *part: int) -> None:
         if isinstance(self.data.obj, mmap.mmap) and hasattr(mmap, how):
-            self.data.obj.madvise(getattr(mmap, how))
+            self.data.obj.madvise(getattr(mmap, how), *part)
 
 
 def write(path: str | os.PathLike[str] | BinaryIO, sections: Iterable[NewSection]) -> None:

@@ -26,6 +26,7 @@ from profilec.runtime.matchers.dynamic_betree.tree import (
     N_NODES,
     NO_ROOM,
     PROGRESS,
+    ROOT,
     empty_tree,
     with_more_room,
 )
@@ -118,6 +119,11 @@ class DynamicBETree:
         order."""
         self._settle()
         return match_batch(self._tree, off, slots, keys)
+
+    def prepare(self) -> None:
+        """Has the kernels of `adjust` loaded, so that no later document waits for that."""
+        self.adjust()
+        recycle(*self._tree, ROOT, 0)
 
     def adjust(self) -> int:
         """Places entries anew where documents since the last time tell that it is worth it; of how many partitions."""
