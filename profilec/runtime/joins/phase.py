@@ -170,7 +170,7 @@ class BatchAnswers:
         return holds
 
     def joined(self, survivors: Survivors | None) -> tuple[NDArray[np.int64], Int32]:
-        """Documents, and for each the entries that ask joins alone, all of whose joins hold."""
+        """Documents, ascending, and for each the entries that ask joins alone, all of whose joins hold."""
         self._ask(range(len(self._asked)) if survivors is None else survivors.rows)
         literals = self._phase.literals
         documents, places = literals.held(self._truths)
@@ -178,7 +178,9 @@ class BatchAnswers:
         if len(literals.unfiled):
             every = np.repeat(np.arange(self._new.n), len(literals.unfiled))
             documents = np.concatenate((every, documents))
-            entries = np.concatenate((np.tile(literals.unfiled, self._new.n), entries))
+            order = np.argsort(documents, kind="stable")
+            documents = documents[order]
+            entries = np.concatenate((np.tile(literals.unfiled, self._new.n), entries))[order]
         if survivors is not None and not survivors.are_all:
             can = survivors.can_match[entries]
             documents, entries = documents[can], entries[can]
