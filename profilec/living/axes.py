@@ -161,10 +161,9 @@ class _Attribute:
             return 0
         return self._new(codes, value) if known is None else known
 
-    def _numbers(self, codes: _Codes, values: Sequence[Any]) -> NDArray[np.int64]:
-        """As `code`, of values each, or nothing at all."""
-        kinds = set(map(type, values)) - {NoneType, Absent}
-        plain = codes.plain.get(kinds.pop()) if len(kinds) == 1 else None
+    def _numbers(self, codes: _Codes, values: Sequence[Any], kinds: set[type]) -> NDArray[np.int64]:
+        """As `code`, of values each, or nothing at all; `kinds`: of those that are there."""
+        plain = codes.plain.get(next(iter(kinds))) if len(kinds) == 1 else None
         known = repeat(-1) if plain is None else map(plain.get, values, repeat(-1))  # PERF: without a call for each
         numbers = np.fromiter(known, np.int64, len(values))
         for at in np.flatnonzero(numbers < 0).tolist():
@@ -197,20 +196,23 @@ class _Attribute:
         """
         codes = self.codes
         values: list[Any] = []
+        kinds: set[type] = set()
         if documents.are_dicts and self.key is not None:
             values, kinds = documents.values(self.key)
-            if kinds <= {NoneType, Absent}:
+            kinds = kinds - {NoneType, Absent}
+            if not kinds:
                 return [], None
             words = documents.words(self.key)
             if words is not None and (number_axis := self.of_kind.get(Kind.NUMBER)) is not None:
                 keys, is_exact = order_keys_of_words(words)
                 is_there = words == words  # noqa: PLR0124  (NULL: NaN)
                 return [Column(number_axis, keys, is_there)], None if is_exact.all() else is_exact
-            if not kinds <= {*codes.plain, NoneType, Absent}:
+            if not kinds <= codes.plain.keys():
                 values = []
         if not values:
             values = [self.read(document) for document in documents]
-        numbers = self._numbers(codes, values)
+            kinds = set(map(type, values)) - {NoneType}
+        numbers = self._numbers(codes, values, kinds)
         rows = codes.table()[numbers]
         columns = [Column(axis, rows[:, 1], rows[:, 0] == axis) for axis in tuple(self.of_kind.values())]
         if self.same_axis is not None:

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from profilec.runtime.matchers.dynamic_betree import DynamicBETree
+from profilec.runtime.matchers.dynamic_betree import DynamicBETree, adjust
 from profilec.runtime.matchers.dynamic_betree.sound import check, n_words_in_use
 from profilec.runtime.matchers.dynamic_betree.tree import (
     CAP,
@@ -328,6 +328,21 @@ def test_documents_tell_that_entries_of_one_key_are_worth_a_partition():
     assert looked_at(checked.tree, documents) == 0
     assert len(checked.match({0: 1})) == 500
     checked.delete_all()
+
+
+def test_to_prepare_a_tree_leaves_it_as_it_is():
+    chance = random.Random(5)
+    checked = Checked()
+    for entry, tests in enumerate(selective(300, chance)):
+        checked.insert(entry, tests)
+    tree = checked.tree._tree
+    before = [array.copy() for array in tree]
+    checked.tree.prepare()
+    assert checked.tree._tree is tree
+    assert all((array == other).all() for array, other in zip(tree, before, strict=True))
+    DynamicBETree().prepare()
+    assert adjust.judge.signatures
+    assert adjust.recycle.signatures
 
 
 def test_nothing_is_adjusted_before_documents_came():

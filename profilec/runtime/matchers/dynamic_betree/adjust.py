@@ -99,11 +99,9 @@ def recycle(
     node: int,
     slot: int,
 ) -> None:
-    """Puts the entries of an edge, if there is one, in limbo, to be placed again."""
+    """Puts the entries of an edge in limbo, to be placed again."""
     tree = Tree(pool, header, table, slot_rows, dense, queue, work)
-    cell = edge(pool, node, slot)
-    if cell:
-        dissolve(tree, pool[cell + 1])
+    dissolve(tree, pool[edge(pool, node, slot) + 1])
 
 
 @inlined

@@ -6,6 +6,7 @@ In: conjunctions of tests, over slots and int64 keys. Out: for a document, the e
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,8 @@ class DynamicBETree:
         return match_batch(self._tree, off, slots, keys)
 
     def prepare(self) -> None:
-        """Has the kernels of `adjust` loaded, so that no later document waits for that."""
-        self.adjust()
-        recycle(*self._tree, ROOT, 0)
+        """Has the kernels of `adjust` loaded, so that no later document waits for that. Leaves this tree as it is."""
+        _load_kernels()
 
     def adjust(self) -> int:
         """Places entries anew where documents since the last time tell that it is worth it; of how many partitions."""
@@ -178,3 +178,14 @@ class DynamicBETree:
         if code == MISSING:
             raise KeyError(given[0])
         self._settle()
+
+
+@cache
+def _load_kernels() -> None:
+    """Once in a process: a tree of its own, whose only attribute is recycled."""
+    tree, n = DynamicBETree(), 4 * MAX_CAP
+    off, keys = np.arange(n + 1, dtype=np.int32), np.arange(n)
+    tree.insert_many(off[:-1], off, np.zeros(n, np.int32), off, keys, keys)
+    tree.adjust()
+    recycle(*tree._tree, ROOT, 0)
+    tree._settle()
