@@ -28,12 +28,12 @@ import numpy as np
 from profilec.compiled_set import CompiledSet, OpenFile, Part, part_of, unite_segments
 from profilec.living import aside
 from profilec.living.delta import Record
+from profilec.living.let_go import let_go
 from profilec.living.living_set import MOST_IN_DELTA, MOST_UNDECIDED, LivingSet, Prepared, State
 from profilec.living.segment import Int64, Segment
 from profilec.runtime.imagefile.container import write
 from profilec.runtime.imagefile.tokens import NotKeptError
 from profilec.saved_set import set_sections
-from profilec.values.let_go import let_go
 
 _log = logging.getLogger("profilec")
 RATIO = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from profilec.values.let_go import let_go
+from profilec.living.let_go import let_go
 
 
 def test_what_nobody_else_has_is_emptied() -> None:
