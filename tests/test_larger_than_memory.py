@@ -9,7 +9,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent / "benchmarks"))
 
-from memory import NoGroupError, documents_of, evict, few_constants, group, matching_bytes, resident, run
+from memory import NoGroupError, documents_of, evict, few_constants, group, matching_bytes, peak_alone, resident, run
 from memory_child import match_all
 
 import profilec
@@ -27,9 +27,7 @@ def test_a_quarter_of_an_image_is_enough(tmp_path: Path) -> None:
     profiles = profilec.compile(few_constants(N_PROFILES))
     profiles.save(image)
     try:
-        with group() as unlimited:
-            run(tiny, tiny, documents, 1, unlimited)
-            alone = unlimited.peak()
+        alone = peak_alone(tiny, documents)
     except NoGroupError as error:
         pytest.skip(str(error))
     n_pages = matching_bytes(image) // 4_096

@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from figures import Row, Skipped
-from memory import PAGE, NoGroupError, Run, documents_of, evict, few_constants, group, matching_bytes, resident, run
+from memory import (
+    PAGE,
+    NoGroupError,
+    Run,
+    documents_of,
+    evict,
+    few_constants,
+    group,
+    matching_bytes,
+    peak_alone,
+    resident,
+    run,
+)
 
 import profilec
 
@@ -28,9 +40,7 @@ def rows(quick: bool) -> Iterator[Row | Skipped]:
         quarter = matching_bytes(image) // 4
         yield Row(f"what matching reads of the image of {n_profiles:,}", 4 * quarter / 1e6, "MB")
         try:
-            with group() as unlimited:
-                run(tiny, tiny, documents_of(sizes[-1]), 1, unlimited)
-                alone = unlimited.peak()
+            alone = peak_alone(tiny, documents_of(sizes[-1]))
         except NoGroupError as error:
             yield Skipped("within a quarter", str(error))
             alone = 0
