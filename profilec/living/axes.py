@@ -213,7 +213,7 @@ class _Attribute:
             values = [self.read(document) for document in documents]
             kinds = set(map(type, values)) - {NoneType}
         numbers = self._numbers(codes, values, kinds)
-        rows = codes.table()[numbers]
+        rows = codes.table().take(numbers, axis=0)
         columns = [Column(axis, rows[:, 1], rows[:, 0] == axis) for axis in tuple(self.of_kind.values())]
         if self.same_axis is not None:
             columns.append(Column(self.same_axis, rows[:, 3], rows[:, 2] == self.same_axis))

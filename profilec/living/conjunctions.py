@@ -5,6 +5,7 @@ that is all that there is to say.
 
     a = 1 AND (b > 2 OR c LIKE '%x%')     a in 1..1, b in 3..     (keys: of a double, the next one is "more")
                                           a in 1..1               which is not exact: the pattern is left
+    a >= 1 AND a < 3                      a in 1..2               as one test, which more documents fail than either
 
 A leaf that keys do not decide (a pattern, a term, IS NULL, what holds on absence) is left out of its conjunction, and
 so is an OR that would make too many of them. Whoever finds such a profile runs its condition. Quantified expressions
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 from profilec.grammar import ir
 from profilec.living.axes import HIGHEST, LOWEST, NO_CONSTANT, Axes, Axis
 from profilec.planner.lower.programs import ProgramBuilder
+from profilec.runtime.closed_intervals import Intervals, intersection
 from profilec.runtime.program import Program
 from profilec.runtime.store.order_keys import keys_beginning_with, order_key64
 from profilec.values.kinds import Interval, Kind, kind_of
@@ -29,12 +31,9 @@ from profilec.values.types import Schema
 MOST_CONJUNCTIONS = 16
 """Of a profile; an OR that makes more is left to whoever runs the condition."""
 
-Intervals = list[tuple[int, int]]
-"""Closed, ascending, disjoint."""
-
 
 class Test(NamedTuple):
-    """The key on an axis is in one of the intervals."""
+    """The key on an axis is in one of the intervals. A conjunction has one test of an axis at most."""
 
     axis: Axis
     intervals: Intervals
@@ -105,7 +104,7 @@ class Lowering:
                     conjunction.extend(own.conjunctions[0])
             else:
                 conjunctions = [[*one, *other] for one, other in product(conjunctions, own.conjunctions)]
-        return Lowered(conjunctions, is_exact)
+        return Lowered([found for one in conjunctions if (found := _by_axis(one)) is not None], is_exact)
 
     def _any_of(self, node: ir.Or) -> Lowered:
         conjunctions: list[list[Test]] = []
@@ -172,6 +171,16 @@ class Lowering:
 
     def _program(self, scalar: ir.Scalar) -> Callable[[], Program]:
         return lambda: self.programs.program(scalar)
+
+
+def _by_axis(tests: list[Test]) -> list[Test] | None:
+    """The conjunction of some tests, one for each axis; None where no key is in all intervals of an axis."""
+    if len({test.axis for test in tests}) == len(tests):
+        return tests
+    by_axis: dict[Axis, Intervals] = {}
+    for axis, intervals in tests:
+        by_axis[axis] = intersection(by_axis[axis], intervals) if axis in by_axis else intervals
+    return [Test(*one) for one in by_axis.items()] if all(by_axis.values()) else None
 
 
 def _one(axis: Axis, intervals: Intervals) -> Lowered:

@@ -278,7 +278,7 @@ class Delta:
         with self._lock:
             self._look_again(len(documents))
             owner, entries = self._tree.match_batch(keyed.off, keyed.axes, keyed.keys)
-            rows = self._of_entry[entries]
+            rows = self._of_entry.take(entries, axis=0)
             is_seen = (rows[:, BORN] <= moment) & (rows[:, DIED] > moment) & keyed.is_exact[owner]
             is_decided = is_seen & (rows[:, IS_DECIDED] > 0)
             is_open = np.flatnonzero(is_seen & ~is_decided)

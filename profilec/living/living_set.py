@@ -39,6 +39,7 @@ from profilec.living.segment import Int32, Int64, Segment
 from profilec.runtime.columns import n_rows_of, rows_of
 from profilec.runtime.imagefile.columns import Strings
 from profilec.runtime.rows import Rows
+from profilec.runtime.sort_kernels import sorted_order
 from profilec.runtime.store.documents import DocumentStore
 from profilec.values.kinds import expect_mapping
 from profilec.values.locks import new_lock
@@ -407,9 +408,9 @@ def _keys(owner: Int64, places: Int64, others: Int64) -> Int64:
     return owner * (1 + max(int(places.max()), int(others.max()))) + places
 
 
-def _order(owner: Int64, places: Int64) -> Int64:
+def _order(owner: Int64, places: Int64) -> Int32:
     """The order by owner, then by place."""
-    return np.argsort(_keys(owner, places, places)) if len(places) else places
+    return sorted_order(owner, sorted_order(places - places.min(initial=_LAST)))
 
 
 class _Ids(Sequence[str]):

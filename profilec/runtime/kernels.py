@@ -150,6 +150,19 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return signature, generate
 
 
+def _load(typing_context: Any, array: Any, index: Any) -> Any:
+    signature = array.dtype(array, index)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array_type, index_type = signature.args
+        view = context.make_array(array_type)(context, builder, arguments[0])
+        position = context.cast(builder, arguments[1], index_type, types.intp)
+        pointer = cgutils.get_item_pointer(context, builder, array_type, view, [position], wraparound=False)
+        return context.unpack_value(builder, array_type.dtype, pointer)
+
+    return signature, generate
+
+
 def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     signature = types.int64(types.uint64)
 
@@ -174,6 +187,8 @@ def _intrinsic(define: Callable[..., Any], in_python: Callable[..., Any]) -> Any
 
 prefetch: Callable[[Any, Any], None] = _intrinsic(_prefetch, lambda array, index: None)
 """`prefetch(array, index)` asks for the cache line of an element that is read soon. It never faults."""
+load: Callable[[Any, Any], Any] = _intrinsic(_load, lambda array, index: array[index])
+"""`load(array, index)` is an element at a place that is not negative. PERF: nothing is done for places from the end."""
 trailing_zeros: Callable[[Any], int] = _intrinsic(
     _trailing_zeros, lambda word: (int(word) & -int(word)).bit_length() - 1 if word else 64
 )

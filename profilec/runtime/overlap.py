@@ -19,12 +19,13 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.apart import apart
+from profilec.runtime.closed_intervals import Intervals
 from profilec.runtime.conjunctions import REASONS, RankSets, entries_met, merged_tests, reasons
 from profilec.runtime.encode_rows import items_of
 from profilec.runtime.image import Constants, Image, Int32, Slot, gather
@@ -37,8 +38,6 @@ from profilec.values.paths import lookup
 from profilec.values.sets import Between, OneOf
 from profilec.values.types import Type, read_as
 
-Intervals: TypeAlias = list[tuple[int, int]]
-"""Of ranks, closed, sorted and disjoint."""
 _ORDERED = (Kind.NUMBER, Kind.STRING, Kind.DATE, Kind.TIMESTAMP)
 _NAMED = 3
 

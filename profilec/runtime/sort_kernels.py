@@ -12,9 +12,13 @@ from profilec.runtime.kernels import kernel
 _DIGIT = 11
 
 
-def sorted_order(keys: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The order in which keys >= 0 ascend, equal ones as they stand: a radix sort, digit by digit."""
-    order, sorted_ = np.arange(len(keys), dtype=np.int32), np.empty(len(keys), np.int32)
+def sorted_order(
+    keys: NDArray[np.int32] | NDArray[np.int64], order: NDArray[np.int32] | None = None
+) -> NDArray[np.int32]:
+    """The order in which keys >= 0 ascend, equal ones as they stand, or stand in an order: a radix sort, digit by
+    digit."""
+    order = np.arange(len(keys), dtype=np.int32) if order is None else order.copy()
+    sorted_ = np.empty(len(keys), np.int32)
     counts = np.empty((1 << _DIGIT) + 1, np.int64)
     shift = 0
     while int(keys.max(initial=0)) >> shift:

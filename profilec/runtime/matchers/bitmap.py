@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap
 
+from profilec.runtime.closed_intervals import Intervals, intersection
 from profilec.runtime.image import Image, Int32, gather, kept_offsets
 from profilec.runtime.indexes.by_name import INDEXES, AttributeIndex, index_name
 from profilec.runtime.indexes.interval import members
@@ -104,11 +105,11 @@ def _intervals(image: Image, entries: Int32, tests: Int32) -> tuple[Int32, Int32
     lows, cut = gather(image.test_off, image.test_low, tests[~several])
     highs, _ = gather(image.test_off, image.test_high, tests[~several])
     # An entry with several tests on the slot accepts what all of them do. Rare: rules merge such tests.
-    accepted: dict[int, list[tuple[int, int]]] = {}
+    accepted: dict[int, Intervals] = {}
     for entry, test in zip(entries[several].tolist(), tests[several].tolist(), strict=True):
         part = slice(image.test_off[test], image.test_off[test + 1])
         intervals = list(zip(image.test_low[part].tolist(), image.test_high[part].tolist(), strict=True))
-        accepted[entry] = _intersection(accepted[entry], intervals) if entry in accepted else intervals
+        accepted[entry] = intersection(accepted[entry], intervals) if entry in accepted else intervals
     bounds = np.array([interval for intervals in accepted.values() for interval in intervals], np.int32).reshape(-1, 2)
     lengths = np.concatenate((np.diff(cut), np.array([len(intervals) for intervals in accepted.values()], np.int64)))
     return (
@@ -117,18 +118,3 @@ def _intervals(image: Image, entries: Int32, tests: Int32) -> tuple[Int32, Int32
         np.concatenate((lows, bounds[:, 0])),
         np.concatenate((highs, bounds[:, 1])),
     )
-
-
-def _intersection(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What two sorted lists of disjoint closed intervals have in common."""
-    found: list[tuple[int, int]] = []
-    i = j = 0
-    while i < len(left) and j < len(right):
-        low, high = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
-        if low <= high:
-            found.append((low, high))
-        if left[i][1] < right[j][1]:
-            i += 1
-        else:
-            j += 1
-    return found

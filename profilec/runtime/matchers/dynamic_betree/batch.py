@@ -2,7 +2,7 @@
 
 In: sparse documents (CSR). Out: pairs of a document and an entry all of whose tests hold.
 
-    walk      document by document: the nodes that each comes to
+    walk      a few documents at once: the nodes that each comes to
     leaves    node by node, while it is in the cache: rows whose guards hold
     bodies    of these entries, as for one document
 
@@ -16,18 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profilec.runtime.kernels import kernel, prefetch
+from profilec.runtime.kernels import kernel, load, prefetch
 from profilec.runtime.matchers.dynamic_betree.match import (
     AHEAD,
-    LINE,
+    STEP,
     ask_for,
     entry_of,
+    follow,
     holds,
     is_let_through,
+    is_outside,
+    is_sampled,
+    note_event,
+    put,
     tell,
-    walk,
 )
-from profilec.runtime.matchers.dynamic_betree.tree import LEAF, N_LEAF, N_NODES, ROW, STAMP, Tree
+from profilec.runtime.matchers.dynamic_betree.tree import LEAF, N_LEAF, N_NODES, ROOT, ROW, STAMP, Tree
 from profilec.runtime.sort_kernels import sorted_order
 
 _NEAR_WORDS = 1 << 16
@@ -36,6 +40,8 @@ _NODES_AHEAD = 4
 _DOCUMENT = (1 << 32) - 1
 _FEW_NODES = 64
 """That a document comes to, mostly."""
+_TOGETHER = 8
+"""Documents that walk at once, so that one goes on while another waits for memory."""
 
 
 def match_batch(
@@ -44,8 +50,9 @@ def match_batch(
     """The pairs, in no order, of documents `off[i] .. off[i + 1]`. The tree is settled."""
     n_documents, width = len(off) - 1, 2 * len(tree.slots)
     size = max(1, min(n_documents, _NEAR_WORDS // max(1, width)))
-    tree = tree._replace(dense=np.zeros(size * width, np.int64))
-    nodes, owner = np.empty((2, _FEW_NODES * size + int(tree.header[N_NODES])), np.int32)
+    most = _TOGETHER * int(tree.header[N_NODES])
+    tree = tree._replace(dense=np.zeros(size * width + 2, np.int64), queue=np.empty(STEP * most, np.int64))
+    nodes, owner = np.empty((2, _FEW_NODES * size + most), np.int32)
     found = np.empty(_FEW_NODES * size, np.int64)
     start, n = 0, 0
     while start < n_documents:
@@ -82,17 +89,29 @@ def reach(
     """Walks for documents from `start` on: pairs of a node and a document, counted from there. The first document for
     which there was no room, and how many pairs there are."""
     tree = Tree(pool, header, table, slot_rows, dense, queue, work)
-    n = 0
-    for document in range(start, stop):
-        if len(nodes) - n < header[N_NODES]:
-            return document, n
-        stamp = header[STAMP] + 1
-        header[STAMP] = stamp
-        row = 2 * len(slot_rows) * (document - start)
-        tell(tree, row, slots, keys, off[document], off[document + 1], stamp)
-        for place in range(walk(tree, row, slots, off[document], off[document + 1], stamp)):
-            nodes[n], owner[n] = queue[place], document - start
-            n += 1
+    width, first_stamp, n = 2 * len(slot_rows), header[STAMP] + 1, 0
+    for some in range(start, stop, _TOGETHER):
+        end = min(some + _TOGETHER, stop)
+        if len(nodes) - n < _TOGETHER * header[N_NODES]:
+            return some, n
+        header[STAMP] += end - some
+        head, tail = 0, 0
+        for document in range(some - start, end - start):
+            first, last = off[start + document], off[start + document + 1]
+            tell(tree, width * document, slots, keys, first, last, first_stamp + document)
+            tail = put(queue, tail, ROOT, 0, document)
+        while head < tail:
+            node, key, document = load(queue, head), load(queue, head + 1), load(queue, head + 2)
+            head += STEP
+            if is_outside(pool, node, key):
+                continue
+            stamp = first_stamp + document
+            if is_sampled(stamp):
+                note_event(pool, node)
+            nodes[n], owner[n] = node, document
+            n += load(pool, node + N_LEAF) != 0
+            first, last = off[start + document], off[start + document + 1]
+            tail = follow(tree, tail, node, key, document, width * document, slots, first, last, stamp)
     return stop, n
 
 
@@ -122,9 +141,7 @@ def look(
             return place, n
         if place + 2 * _NODES_AHEAD < len(order):
             prefetch(pool, nodes[order[place + 2 * _NODES_AHEAD]])
-            leaf = pool[nodes[order[place + _NODES_AHEAD]] + LEAF]
-            prefetch(pool, leaf)
-            prefetch(pool, leaf + LINE)
+            ask_for(pool, pool[nodes[order[place + _NODES_AHEAD]] + LEAF])
         row, stamp = width * document, first_stamp + document
         for at in range(pool[node + LEAF], pool[node + LEAF] + ROW * pool[node + N_LEAF], ROW):
             found[n] = (pool[at] & ~_DOCUMENT) | document

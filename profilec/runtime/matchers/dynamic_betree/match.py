@@ -6,8 +6,8 @@ In: a document's slots, each once, and its keys. Out: the entries all of whose t
     leaves    rows whose guards hold, of all these nodes
     bodies    of these entries: do all tests hold?
 
-PERF: each step asks for the memory of the next, which is mostly not in the cache. Whether a guard holds cannot be
-foreseen: so what it leads to is written down in any case, and counted if it does.
+PERF: each step asks for the memory of the next, which is mostly not in the cache. Whether a guard holds, and
+into which half a key goes, cannot be foreseen: so what it leads to is written down in any case, and counted if it does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from profilec.runtime.kernels import inlined, kernel, prefetch
+from profilec.runtime.kernels import inlined, kernel, load, prefetch
 from profilec.runtime.matchers.dynamic_betree.cells import middle
 from profilec.runtime.matchers.dynamic_betree.change import waits
 from profilec.runtime.matchers.dynamic_betree.directory import edge
@@ -46,6 +46,8 @@ UNSETTLED_TREE, SHORT_OUT = -1, -2
 LINE = 8
 AHEAD = 8
 """Bodies between which memory is asked for and read."""
+STEP = 3
+"""Words of the queue: a node, a document's key for it, and the document."""
 
 
 @kernel
@@ -77,7 +79,7 @@ def _match(tree: Any, slots: Any, keys: Any, out: Any) -> int:
     header[STAMP] = stamp
     tell(tree, 0, slots, keys, 0, len(slots), stamp)
     n_asked, n_looked = 0, 0
-    for place in range(walk(tree, 0, slots, 0, len(slots), stamp)):
+    for place in range(_walk(tree, slots, stamp)):
         node = tree.queue[place]
         n_rows = pool[node + N_LEAF]
         n_looked += n_rows
@@ -114,79 +116,100 @@ def tell(tree: Any, row: int, slots: Any, keys: Any, first: int, last: int, stam
 @inlined
 def is_let_through(pool: Any, at: int, dense: Any, row: int, stamp: int) -> bool:
     """Whether the document satisfies the guard of a leaf's row."""
-    guard = row + 2 * slot_of(pool[at])
-    if guard == row:
-        return True
-    key = dense[guard - 1]
-    return (dense[guard - 2] == stamp) & (key >= pool[at + 1]) & (key <= pool[at + 2])
+    number = slot_of(load(pool, at))
+    cell = row + 2 * (number - (number != 0))
+    key = load(dense, cell + 1)
+    is_within = (load(dense, cell) == stamp) & (key >= load(pool, at + 1)) & (key <= load(pool, at + 2))
+    return (number == 0) | is_within
 
 
 @inlined
-def walk(tree: Any, row: int, slots: Any, first: int, last: int, stamp: int) -> int:
+def _walk(tree: Any, slots: Any, stamp: int) -> int:
     """The nodes with rows that the document comes to, at the front of the queue; how many they are.
 
-    The queue holds pairs of a node and the document's key for it; nodes are written where pairs have been read.
+    Nodes are written where the queue has been read.
     """
-    pool, dense, queue = tree.pool, tree.dense, tree.queue
-    queue[0], queue[1] = ROOT, 0
-    head, tail, n_reached = 0, 2, 0
+    pool, queue = tree.pool, tree.queue
+    head, tail, n_reached = 0, put(queue, 0, ROOT, 0, 0), 0
     while head < tail:
-        node, key = queue[head], queue[head + 1]
-        head += 2
-        mask = pool[node + MASK]
-        if (key ^ pool[node + LOW]) & mask:
+        node, key = load(queue, head), load(queue, head + 1)
+        head += STEP
+        if is_outside(pool, node, key):
             continue
         if is_sampled(stamp):
-            pool[node + EVENTS] += 1
-            pool[node + DISCARDED] += pool[node + N_LEAF]
-        if pool[node + N_LEAF]:
-            queue[n_reached] = node
-            n_reached += 1
-            prefetch(pool, pool[node + LEAF])
-            prefetch(pool, pool[node + LEAF] + LINE)
-        child = pool[node + CHILD]
-        if child >= 0:
-            if key & middle(mask):
-                child = pool[node + CHILD + 1]
-            if child:
-                queue[tail], queue[tail + 1] = child, key
-                tail += 2
-                prefetch(pool, child)
-        size = pool[node + EDGES_SIZE]
-        if size == 0:
-            continue
-        if 1 << size <= 4 * (last - first):
-            for cell in range(pool[node + EDGES], pool[node + EDGES] + (1 << size), 2):
-                slot = row + 2 * pool[cell]
-                if slot > row and dense[slot - 2] == stamp:
-                    queue[tail], queue[tail + 1] = pool[cell + 1], dense[slot - 1]
-                    tail += 2
-                    prefetch(pool, pool[cell + 1])
-        else:
-            for i in range(first, last):
-                cell = edge(pool, node, slots[i])
-                if cell:
-                    queue[tail], queue[tail + 1] = pool[cell + 1], dense[row + 2 * slots[i] + 1]
-                    tail += 2
-                    prefetch(pool, pool[cell + 1])
+            note_event(pool, node)
+        queue[n_reached] = node
+        n_reached += load(pool, node + N_LEAF) != 0
+        ask_for(pool, load(pool, node + LEAF))
+        tail = follow(tree, tail, node, key, 0, 0, slots, 0, len(slots), stamp)
     return n_reached
 
 
 @inlined
-def ask_for(pool: Any, body: int) -> None:
-    """Has the first tests of an entry brought to the cache."""
-    prefetch(pool, body)
-    prefetch(pool, body + LINE)
+def put(queue: Any, tail: int, node: int, key: Any, document: int) -> int:
+    """A step to do at the end of the queue: to a node, with the document's key for it. The end then."""
+    queue[tail], queue[tail + 1], queue[tail + 2] = node, key, document
+    return tail + STEP
+
+
+@inlined
+def is_outside(pool: Any, node: int, key: Any) -> Any:
+    """Whether a bucket does not hold a key."""
+    return (key ^ load(pool, node + LOW)) & load(pool, node + MASK)
+
+
+@inlined
+def note_event(pool: Any, node: int) -> None:
+    """A sampled document came to a node."""
+    pool[node + EVENTS] += 1
+    pool[node + DISCARDED] += pool[node + N_LEAF]
+
+
+@inlined
+def follow(
+    tree: Any, tail: int, node: int, key: Any, document: int, row: int, slots: Any, first: int, last: int, stamp: int
+) -> int:
+    """Puts what a document comes to next from a node, whose slots are first .. last, and its row at `row`."""
+    pool, dense, queue = tree.pool, tree.dense, tree.queue
+    if load(pool, node + CHILD) >= 0:
+        child = load(pool, node + CHILD + ((key & middle(load(pool, node + MASK))) != 0))
+        if child:
+            tail = put(queue, tail, child, key, document)
+            prefetch(pool, child)
+    size = load(pool, node + EDGES_SIZE)
+    if size == 0:
+        return tail
+    if 1 << size <= 4 * (last - first):
+        edges = load(pool, node + EDGES)
+        for cell in range(edges, edges + (1 << size), 2):
+            slot = row + 2 * load(pool, cell)
+            if slot > row and load(dense, slot - 2) == stamp:
+                tail = put(queue, tail, load(pool, cell + 1), load(dense, slot - 1), document)
+                prefetch(pool, load(pool, cell + 1))
+    else:
+        for i in range(first, last):
+            cell = edge(pool, node, slots[i])
+            if cell:
+                tail = put(queue, tail, pool[cell + 1], dense[row + 2 * slots[i] + 1], document)
+                prefetch(pool, pool[cell + 1])
+    return tail
+
+
+@inlined
+def ask_for(pool: Any, place: int) -> None:
+    """Has a body with its first tests, or the first rows of a leaf, brought to the cache."""
+    prefetch(pool, place)
+    prefetch(pool, place + LINE)
 
 
 @inlined
 def holds(pool: Any, dense: Any, row: int, body: int, stamp: int) -> bool:
     """Whether all tests of an entry do."""
     for at in tests_of(pool, body):
-        word = pool[at]
-        slot = row + 2 * slot_of(word)
-        key = dense[slot + 1]
-        if (dense[slot] != stamp) | (key < pool[at + 1]) | (key > pool[at + 2]):
+        word = load(pool, at)
+        cell = row + 2 * slot_of(word)
+        key = load(dense, cell + 1)
+        if (load(dense, cell) != stamp) | (key < load(pool, at + 1)) | (key > load(pool, at + 2)):
             return False
         if word >> 32 and not _is_within(pool, body + (word >> 32), key):
             return False
