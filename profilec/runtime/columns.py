@@ -236,21 +236,21 @@ def _thresholds(kind: Any, dtype: np.dtype[Any], constants: Constants) -> tuple[
     import pyarrow as pa
 
     if pa.types.is_date(kind):
-        return Kind.DATE, integer_thresholds(constants.dates, dtype)
+        return Kind.DATE, integer_thresholds(constants.column(Kind.DATE), dtype)
     if pa.types.is_timestamp(kind):
-        return Kind.TIMESTAMP, integer_thresholds(constants.timestamps, dtype, per=NANOS_PER_UNIT[kind.unit])
+        return Kind.TIMESTAMP, integer_thresholds(
+            constants.column(Kind.TIMESTAMP), dtype, per=NANOS_PER_UNIT[kind.unit]
+        )
     if pa.types.is_decimal(kind):
         scale = kind.scale
-        return Kind.NUMBER, integer_thresholds(
-            constants.numbers, dtype, per=10 ** max(-scale, 0), of=10 ** max(scale, 0)
-        )
+        numbers = constants.column(Kind.NUMBER)
+        return Kind.NUMBER, integer_thresholds(numbers, dtype, per=10 ** max(-scale, 0), of=10 ** max(scale, 0))
     return Kind.NUMBER, _number_thresholds(dtype, constants)
 
 
 def _number_thresholds(dtype: np.dtype[Any], constants: Constants) -> NDArray[Any]:
-    if dtype.kind == "f":
-        return float_thresholds(constants.numbers, dtype)
-    return integer_thresholds(constants.numbers, dtype)
+    numbers = constants.column(Kind.NUMBER)
+    return float_thresholds(numbers, dtype) if dtype.kind == "f" else integer_thresholds(numbers, dtype)
 
 
 def _follow(column: Column, parts: tuple[str, ...]) -> Column | None:

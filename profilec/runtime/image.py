@@ -58,8 +58,8 @@ class Constants:
     Ranks: 0 is NULL; then for each kind, in the order of `Kind`, a block of 2n + 1 ranks
     (gap 0, constant 0, gap 1, … constant n-1, gap n); the last is that of arrays and records.
 
-    Constants that come from an image file become tuples when they are asked for; `rank` does without,
-    where there are many.
+    Integers of an array, and constants that come from an image file, become tuples when they are asked for; `rank`
+    does without, where there are many.
 
     >>> constants = Constants(numbers=(10, 30), strings=("Acme",))
     >>> [constants.rank(value) for value in (None, 9, 10, 10.5, "Acme", True, [])]
@@ -115,7 +115,8 @@ class Constants:
         return constants
 
     def column(self, kind: Kind) -> Sequence[Any]:
-        """As `of`, but constants of an image file may still be a sequence that decodes each when it is asked for."""
+        """As `of`, but many integers are in an array (`imagefile.columns.Integers`), and constants of an image file may
+        still be a sequence that decodes each when it is asked for."""
         return self._columns[kind - 1]
 
     def first(self, kind: Kind) -> int:
@@ -145,6 +146,7 @@ class Constants:
                 key = value.nanos
             case _:
                 key = order_key(value)
+        constants = getattr(constants, "view", constants)  # PERF: of integers in an array
         below = bisect_left(constants, key)
         return self._first[kind] + below + bisect_right(constants, key, below)
 
@@ -312,7 +314,7 @@ class Image:
     def _check_constants(self) -> None:
         for slot in self.slots:
             for kind in KINDS:
-                constants = slot.constants.of(kind)
+                constants = slot.constants.column(kind)
                 ascending = all(left < right for left, right in pairwise(constants))
                 _require(ascending, f"the {kind.name} constants of slot {slot.name} do not ascend")
             if slot.parts is not None:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.runtime.image import Constants, Pattern, Slot
+from profilec.runtime.imagefile.columns import Integers
 from profilec.runtime.indexes.patterns_by_name import DEFAULT, MakePatternIndex, PatternIndex
 from profilec.runtime.program import Document, Parts, attributes_read, run
 from profilec.runtime.thresholds import MANY, float_thresholds, whole_thresholds
@@ -54,6 +55,8 @@ Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
 """By the Arrow type of the column; filled as columns are met."""
 _CONSTANTS_PER_VALUE = 20
 """PERF: to prepare so many constants costs what the slow way costs one value."""
+_INTEGERS_PER_CONSTANT = 50
+"""PERF: so many of an array take as long as another constant."""
 _MAX_TABLE = 8
 _N_REMEMBERED = 256
 _MAX_REMEMBERED = 100
@@ -85,7 +88,10 @@ class Ranking:
         self.constants = constants
         self.type_ = type_ if type_ is not None and reads_strings(type_) else None
         self.thresholds: Thresholds = {}
-        self._patience = constants.n_ranks // (2 * _CONSTANTS_PER_VALUE)
+        numbers = constants.column(Kind.NUMBER)
+        n_integers = len(numbers) if isinstance(numbers, Integers) else 0
+        n_constants = constants.n_ranks // 2 - n_integers + n_integers // _INTEGERS_PER_CONSTANT
+        self._patience = n_constants // _CONSTANTS_PER_VALUE
         self._ready: Callable[[Any], int] | None = None
         self.rank_of = self._rank_slowly
         self.of_string = StringRanks({}, self._rank_slowly, 0)

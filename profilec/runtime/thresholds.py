@@ -12,9 +12,12 @@ Values that do not exist (nothing of the type is above the constant) are left ou
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import compress
+from operator import not_
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,8 @@ from profilec.values.numbers import Exact, exact
 
 MANY = 4_096
 """PERF: constants of whose thresholds no Python objects are made: those of a million take a second to make."""
+_LEAST = -sys.float_info.max_10_exp + 2 * sys.float_info.dig
+"""Powers of ten near which doubles have all their bits."""
 _MAX_EXACT_INTEGER = {"f8": 2**53, "f4": 2**24, "f2": 2**11}
 
 
@@ -67,7 +72,7 @@ def integer_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any], *, per:
         if isinstance(constant, Decimal) and not constant.is_finite():
             found += [limits.min, limits.min] if constant < 0 else []
             continue
-        place = Fraction(constant) * of / per if isinstance(constant, Decimal) or of != 1 or per != 1 else constant
+        place = constant if of == per == 1 else Fraction(constant) * of / per
         for least in (math.ceil(place), math.floor(place) + 1):
             if least <= limits.max:
                 found.append(max(least, limits.min))
@@ -84,9 +89,25 @@ def float_thresholds(constants: Sequence[Exact], dtype: np.dtype[Any]) -> NDArra
     if _whole(constants, -limit, limit):
         exactly = _array(constants, dtype)
         return _interleaved(exactly, np.nextafter(exactly, dtype.type(np.inf)))
+    others: Iterable[Exact] = constants
+    found: list[Any] = []
+    if dtype == np.float64:  # PERF: most constants are short, and so many are done at once
+        are_short = list(map(_is_short, constants))
+        exactly = np.array(list(compress(constants, are_short)), np.float64)
+        found += _interleaved(exactly, np.nextafter(exactly, np.inf)).tolist()
+        others = compress(constants, map(not_, are_short))
     with np.errstate(all="ignore"):  # a step beyond the greatest float, or to the least, is no accident here
-        found = [threshold for constant in constants for threshold in _float_thresholds(constant, dtype)]
+        found += [threshold for constant in others for threshold in _float_thresholds(constant, dtype)]
     return _ascending(found, dtype)
+
+
+def _is_short(constant: Exact) -> bool:
+    """Whether the double next to a constant stands for it. No two decimals of so few digits have the same one; doubles
+    that have no fraction stand for integers, which from 2**53 on are others."""
+    if isinstance(constant, int):
+        return -_MAX_EXACT_INTEGER["f8"] <= constant <= _MAX_EXACT_INTEGER["f8"]
+    _, digits, exponent = constant.as_tuple()
+    return isinstance(exponent, int) and exponent > _LEAST and len(digits) + max(exponent, 0) <= sys.float_info.dig
 
 
 def _float_thresholds(constant: Exact, dtype: np.dtype[Any]) -> list[Any]:

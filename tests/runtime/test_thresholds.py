@@ -98,3 +98,25 @@ def test_many_constants_are_ranked_as_few_are(as_column, greatest):
     near = [constant + step for constant in (*constants[:3], *constants[-3:]) for step in (-1, 0, 1)]
     for value in (*near, *map(float, near), 0.5, 7.5, 2**80, -(2**80), float("inf"), float("-inf"), float("nan"), True):
         assert rank_of(value) == Constants(constants).rank(from_document(value)), value
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.decimals(allow_nan=False, allow_infinity=False),
+            st.builds(
+                lambda digits, power: Decimal(digits).scaleb(power),
+                st.integers(-(10**17), 10**17),
+                st.integers(-300, 300),
+            ),
+            st.integers(-(2**60), 2**60),
+        ),
+        max_size=6,
+    ).map(lambda constants: tuple(sorted(set(map(exact, constants))))),
+    st.floats(allow_nan=False),
+)
+def test_short_and_long_decimals(constants, drawn):
+    thresholds = float_thresholds(constants, np.dtype("f8"))
+    near = [np.nextafter(double, end) for double in map(float, constants) for end in (-np.inf, double, np.inf)]
+    for value in (drawn, *near):
+        assert np.searchsorted(thresholds, value, side="right") == place(constants, exact(float(value)))

@@ -12,7 +12,7 @@ Source: Tatbul 2001, 4.1.2: n endpoints cut the line into 2n + 1 elementary inte
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from profilec.planner.lower.leaves import KIND_SHIFT, LeafTable, Op, Rows
 from profilec.runtime.image import KINDS, Constants
+from profilec.runtime.imagefile.columns import Integers, fits_int64
+from profilec.runtime.thresholds import MANY
 from profilec.values.kinds import Kind
 
 Int32 = NDArray[np.int32]
@@ -67,14 +69,15 @@ def lay_out(table: LeafTable) -> Layout:
     numbers = array("i")
     counts = np.zeros((len(table.slots), len(Kind)), np.int64)
     for number, slot in enumerate(table.slots):
-        in_order: list[tuple[object, ...]] = []
+        in_order: list[Sequence[object]] = []
         for kind in KINDS:
             known = slot.by_kind[kind]
             ordered = tuple(sorted(known)) if known else ()
             if ordered:
                 numbers.extend(map(known.__getitem__, ordered))
                 counts[number, kind] = len(ordered)
-            in_order.append(ordered)
+            is_array = len(ordered) > MANY and fits_int64(ordered)
+            in_order.append(Integers(np.array(ordered, np.int64)) if is_array else ordered)
         constants.append(Constants(*in_order))  # type: ignore[arg-type]
     length = 2 * counts + 1
     length[:, [Kind.NULL, Kind.OPAQUE]] = 1

@@ -216,6 +216,11 @@ class Integers(Sequence[int]):
     def __init__(self, array: Offsets) -> None:
         self.array = array
 
+    @property
+    def view(self) -> memoryview:
+        """The same for a search, without a step of Python's for each that is looked at."""
+        return self.array.data
+
     def __len__(self) -> int:
         return len(self.array)
 
