@@ -292,7 +292,7 @@ def test_nodes_below_the_threshold_are_a_reason_to_plan_again(monkeypatch: pytes
     monkeypatch.setattr(observing, "BETWEEN", 20)
     conditions = {f"p{n}": f"popular >= 0 AND rare = {n}" for n in range(100)}
     conditions |= {f"q{n}": f"other = {n}" for n in range(100)}
-    documents = [{"popular": 9, "rare": 100 + n} for n in range(50)]
+    documents = [{"popular": 9, "rare": 100 + n} for n in range(30)]  # one look at the plan: another would find reasons
     for gamma, expected in ((0.0, {"popular": 100, "": 100}), (1.0, {"rare": 100, "": 100})):
         options = {**OPTIMISTIC, "replan": 1_000, "max_cap": 100, "ranking_weights": {"gamma": gamma}}
         profiles = profilec.compile(conditions, options=options)
@@ -302,9 +302,7 @@ def test_nodes_below_the_threshold_are_a_reason_to_plan_again(monkeypatch: pytes
             assert profiles.match(document) == []
         deadline = time.monotonic() + 60
         while gamma and profiles.plan is plan and time.monotonic() < deadline:
-            time.sleep(0.01)  # a look at the plan that another is still at is left out
-            for document in documents:
-                profiles.match(document)
+            time.sleep(0.01)
         for thread in [thread for thread in threading.enumerate() if thread.name == "profilec replan"]:
             thread.join(60)
         assert partitions(profiles) == expected
