@@ -132,15 +132,19 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """To the element of an array, at a place that is not negative."""
+    array_type, index_type = signature.args
+    view = context.make_array(array_type)(context, builder, arguments[0])
+    position = context.cast(builder, arguments[1], index_type, types.intp)
+    return cgutils.get_item_pointer(context, builder, array_type, view, [position], wraparound=False)
+
+
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     signature = types.void(array, index)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array_type, index_type = signature.args
-        view = context.make_array(array_type)(context, builder, arguments[0])
-        position = context.cast(builder, arguments[1], index_type, types.intp)
-        pointer = cgutils.get_item_pointer(context, builder, array_type, view, [position], wraparound=False)
-        address = builder.bitcast(pointer, cgutils.voidptr_t)
+        address = builder.bitcast(_pointer(context, builder, signature, arguments), cgutils.voidptr_t)
         for_reading, keep, data_cache = (context.get_constant(types.int32, number) for number in (0, 3, 1))
         function_type = ir.FunctionType(ir.VoidType(), [address.type, *[for_reading.type] * 3])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0")
@@ -154,11 +158,7 @@ def _load(typing_context: Any, array: Any, index: Any) -> Any:
     signature = array.dtype(array, index)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array_type, index_type = signature.args
-        view = context.make_array(array_type)(context, builder, arguments[0])
-        position = context.cast(builder, arguments[1], index_type, types.intp)
-        pointer = cgutils.get_item_pointer(context, builder, array_type, view, [position], wraparound=False)
-        return context.unpack_value(builder, array_type.dtype, pointer)
+        return context.unpack_value(builder, array.dtype, _pointer(context, builder, signature, arguments))
 
     return signature, generate
 

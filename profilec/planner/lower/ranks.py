@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from profilec.planner.lower.leaves import KIND_SHIFT, LeafTable, Op, Rows
 from profilec.runtime.image import KINDS, Constants
 from profilec.runtime.imagefile.columns import Integers, fits_int64
-from profilec.runtime.thresholds import MANY
 from profilec.values.kinds import Kind
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+_MANY = 4_096
+"""Integers of a slot that are kept as an array: whoever prepares them then takes a hundredth of the time."""
 
 
 class RankSets(NamedTuple):
@@ -76,7 +77,7 @@ def lay_out(table: LeafTable) -> Layout:
             if ordered:
                 numbers.extend(map(known.__getitem__, ordered))
                 counts[number, kind] = len(ordered)
-            is_array = len(ordered) > MANY and fits_int64(ordered)
+            is_array = len(ordered) > _MANY and fits_int64(ordered)
             in_order.append(Integers(np.array(ordered, np.int64)) if is_array else ordered)
         constants.append(Constants(*in_order))  # type: ignore[arg-type]
     length = 2 * counts + 1
