@@ -56,7 +56,7 @@ Thresholds: TypeAlias = "dict[str, tuple[Kind, NDArray[Any]]]"
 _CONSTANTS_PER_VALUE = 20
 """PERF: to prepare so many constants costs what the slow way costs one value."""
 _INTEGERS_PER_CONSTANT = 50
-"""PERF: so many of an array take as long as another constant."""
+"""PERF: so many of an array take as long to prepare as one decimal."""
 _MAX_TABLE = 8
 _N_REMEMBERED = 256
 _MAX_REMEMBERED = 100

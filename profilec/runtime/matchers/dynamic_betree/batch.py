@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from profilec.runtime.kernels import kernel, load, prefetch
 from profilec.runtime.matchers.dynamic_betree.match import (
     AHEAD,
-    STEP,
     ask_for,
     entry_of,
     follow,
@@ -31,7 +30,7 @@ from profilec.runtime.matchers.dynamic_betree.match import (
     put,
     tell,
 )
-from profilec.runtime.matchers.dynamic_betree.tree import LEAF, N_LEAF, N_NODES, ROOT, ROW, STAMP, Tree
+from profilec.runtime.matchers.dynamic_betree.tree import LEAF, N_LEAF, N_NODES, ROOT, ROW, STAMP, STEP, Tree
 from profilec.runtime.sort_kernels import sorted_order
 
 _NEAR_WORDS = 1 << 16
@@ -51,7 +50,7 @@ def match_batch(
     n_documents, width = len(off) - 1, 2 * len(tree.slots)
     size = max(1, min(n_documents, _NEAR_WORDS // max(1, width)))
     most = _TOGETHER * int(tree.header[N_NODES])
-    tree = tree._replace(dense=np.zeros(size * width + 2, np.int64), queue=np.empty(STEP * most, np.int64))
+    tree = tree._replace(dense=np.zeros(max(2, size * width), np.int64), queue=np.empty(STEP * most, np.int64))
     nodes, owner = np.empty((2, _FEW_NODES * size + most), np.int32)
     found = np.empty(_FEW_NODES * size, np.int64)
     start, n = 0, 0

@@ -38,6 +38,7 @@ from profilec.runtime.matchers.dynamic_betree.tree import (
     ROOT,
     ROW,
     STAMP,
+    STEP,
     Tree,
 )
 
@@ -46,8 +47,6 @@ UNSETTLED_TREE, SHORT_OUT = -1, -2
 LINE = 8
 AHEAD = 8
 """Bodies between which memory is asked for and read."""
-STEP = 3
-"""Words of the queue: a node, a document's key for it, and the document."""
 
 
 @kernel

@@ -50,6 +50,7 @@ from profilec.runtime.matchers.dynamic_betree.tree import (
     ROOT,
     ROW,
     SLOT,
+    STEP,
     TEST,
     USED,
     Tree,
@@ -81,7 +82,7 @@ def check(tree: Tree) -> None:
     assert n_below == header[N_ENTRIES] == len(found.entries), "the number of entries"
     assert found.entries == set(np.flatnonzero(tree.table).tolist()), "the table of entries"
     assert found.n_nodes == header[N_NODES] <= len(tree.work), "the number of nodes"
-    assert len(tree.queue) >= 3 * len(tree.work), "the queue is too short"
+    assert len(tree.queue) >= STEP * len(tree.work), "the queue is too short"
     _check_memory(found, header.tolist())
 
 

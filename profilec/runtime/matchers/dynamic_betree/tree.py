@@ -21,7 +21,8 @@ placing begins, its INDEX the next such body.
     table     int64, per entry: its body, 0 where it is not there
     slots     int64[n_slots, 48], per slot: statistics (SEEN .. ), scratch of a ranking, a ring of keys
     dense     int64, per slot: the number of the last document that had it, and its key there; never empty
-    queue     int64: what a walk has yet to do;    work    int64: leaves that overflow
+    queue     int64, steps that a walk has yet to do: a node, the document's key for it, and the document
+    work      int64: leaves that overflow
 
 Owner: `DynamicBETree`. Kernels write only where they have asked for room before.
 """
@@ -41,6 +42,8 @@ that they looked at in vain (BE-Tree, 5: Loss)."""
 NODE_SIZE = 4
 ROW = 3
 ENTRY, N_TESTS, NODE, INDEX, FIRST_TEST = range(5)
+STEP = 3
+"""Words of a step of the queue. A document comes to each node once at most, and work has room for all of them."""
 TEST = 3
 """Words of a test in a body. Its hull is empty (low > high) where nothing satisfies it."""
 
@@ -84,7 +87,7 @@ class Tree(NamedTuple):
 def empty_tree(max_cap: int, min_size: int) -> Tree:
     """A root with an empty leaf."""
     pool = _words(1 << 10)
-    header, table, dense, queue, work = (np.zeros(n, np.int64) for n in (HEADER, 64, 2, 3 * 64, 64))
+    header, table, dense, queue, work = (np.zeros(n, np.int64) for n in (HEADER, 64, 2, STEP * 64, 64))
     header[[USED, N_NODES, MAX_CAP, MIN_SIZE]] = ROOT + (1 << NODE_SIZE), 1, max_cap, min_size
     pool[ROOT + CHILD] = -1
     pool[ROOT + SLOT] = -1
@@ -111,7 +114,7 @@ def with_more_room(tree: Tree) -> Tree:
         dense[: len(tree.dense)] = tree.dense
     if header[NEED_QUEUE] > len(work):
         work = _longer(work, int(header[NEED_QUEUE]))
-        queue = np.zeros(3 * len(work), np.int64)
+        queue = np.zeros(STEP * len(work), np.int64)
     return Tree(pool, header, table, slots, dense, queue, work)
 
 
