@@ -178,7 +178,7 @@ class CompiledSet:
         return ProfileStatement(
             id,
             where,
-            None,  # type: ignore[arg-type]
+            None,
             properties,
             examples,
             file,
@@ -214,9 +214,9 @@ def compile_segment(statements: Iterable[ProfileStatement], how: How) -> Compile
 def _taken(statements: Iterable[ProfileStatement], how: How) -> Compilation:
     compiled = Compilation(*how, [])
     for statement in statements:
-        if statement.condition is None:
+        if statement.reading is None:
             condition = parsed_again(statement, how.schema, how.options.limits)
-            statement = statement._replace(condition=condition)  # noqa: PLW2901
+            statement = statement._replace(reading=condition)  # noqa: PLW2901
         compiled.take(statement, is_normal=False)
     assert not compiled.diagnostics, compiled.diagnostics[0]
     return compiled

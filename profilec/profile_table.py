@@ -14,7 +14,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from itertools import repeat
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,6 @@ from profilec.runtime.imagefile.tokens import NotKeptError, dumps, loads
 T = TypeVar("T")
 Place: TypeAlias = tuple[str | None, int, int]
 Int32: TypeAlias = NDArray[np.int32]
-
-
-class IdIndex(Protocol):
-    """Finds the ordinal of an id."""
-
-    def get(self, id: str, /) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,8 @@ class ProfileTable:
     ids: Strings
     wheres: Strings
     places: Places
-    index: IdIndex
+    index: dict[str, int] | SortedIds
+    """Finds the ordinal of an id."""
     properties: Mapping[int, Mapping[str, Any]]
     comments: Mapping[int, str]
     examples: Mapping[int, tuple[Example, ...]]
@@ -88,6 +84,12 @@ class ProfileTable:
     def ordinal(self, id: object) -> int | None:
         """The ordinal of the profile of an id; None where there is none."""
         return self.index.get(id) if isinstance(id, str) else None
+
+    def ordinals(self, ids: list[str]) -> Int32:
+        """Those of some ids; -1 where there is none."""
+        if isinstance(self.index, SortedIds):
+            return self.index.get_many(ids)
+        return np.fromiter(map(self.index.get, ids, repeat(-1)), np.int32, len(ids))
 
     def objects(self) -> list[list[Any] | dict[Any, Any]]:
         """What has an object of Python's for each profile."""
@@ -197,6 +199,20 @@ class SortedIds:
             return None
         ordinal = int(order[place])
         return ordinal if ids.raw(ordinal) == wanted else None
+
+    def get_many(self, ids: list[str]) -> Int32:
+        """The ordinals of ids; -1 where there is none."""
+        found = np.empty(len(ids), np.int32)
+        if len(self.order) > _FEW and any(ids) and "profilec.runtime.kernels" in sys.modules:  # PERF: as for one
+            from profilec.runtime.text_kernels import find_texts
+
+            off, data = Strings(ids).columns()
+            find_texts(self.order, *self._columns, off, np.frombuffer(data, np.uint8), found)
+        else:
+            for number, id in enumerate(ids):
+                ordinal = self.get(id)
+                found[number] = -1 if ordinal is None else ordinal
+        return found
 
 
 class SparseColumn(Mapping[int, T], Generic[T]):

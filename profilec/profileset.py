@@ -113,7 +113,7 @@ def compile(
     compiled = Compilation(known, chosen, read_calibration(calibration), diagnostics)
     with collector_paused(), WorkerPool(known, chosen.limits, chosen.rules) as pool:
         for statement in opened.statements(known, chosen.limits, pool.normal_forms):
-            compiled.take(statement, is_normal=opened.is_parsed or statement.condition in pool.latest)
+            compiled.take(statement, is_normal=opened.is_parsed or statement.reading in pool.latest)
             if progress is not None and len(compiled.ids) % _STRIDE == 0:
                 progress(opened.n_done + statement.start, opened.n_characters)
     diagnostics[:] = opened.in_order(diagnostics)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import profilec
+from profilec import profile_table
 from profilec.runtime.imagefile.container import ImageFile, NewSection
 from profilec.runtime.imagefile.container import write as write_sections
 
@@ -116,6 +117,20 @@ def test_ids_are_found_in_any_order(tmp_path: Path) -> None:
     assert [profiles.ordinal(id_) for id_ in ids] == list(range(len(ids)))
     assert profiles.match({"x": 500}) == [ids[500]]
     profilec.verify(tmp_path / "a")
+
+
+@pytest.mark.parametrize("few", [256, 10_000])
+def test_many_ids_are_found_as_each_is(tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile_table, "_FEW", few)  # with kernels, and without
+    ids = [f"{n * 7919 % 1000}" for n in range(1000)] + ["a" * 500, "ä", "\ufffd", "😀"]
+    profiles = loaded(profilec.compile(dict.fromkeys(ids, "x = 1")), tmp_path / "a")
+    profiles.match_batch([{"x": 1}])
+    table = profiles._compiled.parts.table
+    wanted = [*ids[::3], "none", "", "\ud800", "a" * 501, "a" * 499, "äx", ids[0]]
+    each = [table.ordinal(id_) for id_ in wanted]
+    assert table.ordinals(wanted).tolist() == [-1 if ordinal is None else ordinal for ordinal in each]
+    assert table.ordinals([]).tolist() == []
+    assert table.ordinals([""]).tolist() == [-1]
 
 
 def test_profiles_that_failed_are_kept_as_diagnostics(tmp_path: Path) -> None:

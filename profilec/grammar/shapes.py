@@ -1,6 +1,7 @@
 """The shape cache: text that differs from earlier text in its literals only is bound, not parsed.
 
-In: the text of a condition. Out: the IR that the parser makes of it, or None: take the slow way.
+In: the text of a condition. Out: what makes the IR that the parser would make of it, or None: take
+the slow way.
 
 Profiles that forms and templates write share their shapes. One regular expression cuts a text into
 its literals and what is between them; the latter, with the kinds of the literals, is the key. When
@@ -31,7 +32,7 @@ from profilec.grammar.check import findings
 from profilec.grammar.diagnostics import ProfileError
 from profilec.grammar.limits import DEFAULT_LIMITS, Limits
 from profilec.grammar.parse import parse_condition
-from profilec.grammar.templates import END_OF_NUMBER, SIGNED, STRING, Predicates, Template, template
+from profilec.grammar.templates import END_OF_NUMBER, SIGNED, STRING, Bound, Predicates, Template, template
 from profilec.values.types import Schema
 
 # PERF: begins with a set of characters, so that the search leaps from one candidate to the next.
@@ -75,8 +76,8 @@ class ShapeCache:
     """The shapes seen so far, of conditions under one schema and one set of limits. For use by one thread.
 
     >>> cache = ShapeCache()
-    >>> [cache.condition(f"price < {n}") is not None for n in (1, 2, 3)]
-    [False, True, True]
+    >>> [type(cache.read(f"price < {n}")).__name__ for n in (1, 2, 3)]
+    ['NoneType', 'Compare', 'Bound']
     """
 
     def __init__(self, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -88,7 +89,7 @@ class ShapeCache:
         self._seen: dict[int, int] = {}
         self._predicates = Predicates()
 
-    def condition(self, text: str) -> ir.Condition | None:
+    def read(self, text: str) -> ir.Condition | Bound | None:
         """The condition that the text says; None where only the parser can tell, or has something to say."""
         if len(text) > self._longest:
             return None
@@ -103,13 +104,9 @@ class ShapeCache:
         if known is None:
             return self._learn(key, shape, pinned, text)
         try:
-            for low, high in known.pairs:
-                if not low(literals) < high(literals):
-                    return None
-            condition: ir.Condition = known.make(literals)
-        except ValueError:  # a number that is too long, a list of another kind
+            return known.bind(literals)
+        except (ValueError, OverflowError):  # a number that is too long, a list of another kind
             return None
-        return condition
 
     def _learn(self, key: _Key, shape: _Shape, pinned: tuple[str, ...], text: str) -> ir.Condition | None:
         """Parse a text whose shape comes for the second time, and keep its template."""

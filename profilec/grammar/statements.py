@@ -35,24 +35,36 @@ from profilec.grammar.located import Located
 from profilec.grammar.parse import as_diagnostics, parse_cut, parse_statement, run
 from profilec.grammar.refusals import SAVE_AS_UTF8, SURROGATE, TextError, not_utf8
 from profilec.grammar.shapes import ShapeCache
+from profilec.grammar.templates import Bound
 from profilec.values.types import Field, Schema
 
-__all__ = ["Example", "ProfileStatement", "decode", "iter_profiles", "parse_where", "read_schema"]
+__all__ = [
+    "Example",
+    "ProfileStatement",
+    "Reading",
+    "decode",
+    "iter_profiles",
+    "parse_where",
+    "read_schema",
+    "read_where",
+]
 
 Report: TypeAlias = Callable[[Diagnostic], None]
 ParseMany: TypeAlias = Callable[[Sequence[tuple[str, str]]], Sequence[ir.Condition | None]]
+Reading: TypeAlias = ir.Condition | Bound
 
 
 class ProfileStatement(NamedTuple):
     """One profile. `line` and `column` are those of the condition, `start` its offset in the file's text.
 
     `where` is the condition's text as written, `comment` what the comments right above the
-    statement say. A NamedTuple, since a million are made at a time.
+    statement say. `reading` is what was read of the condition, None where that is yet to be done. A
+    NamedTuple, since a million are made at a time.
     """
 
     id: str
     where: str
-    condition: ir.Condition
+    reading: Reading | None
     properties: dict[str, Any]
     examples: tuple[Example, ...]
     file: str | None
@@ -60,6 +72,13 @@ class ProfileStatement(NamedTuple):
     column: int
     start: int
     comment: str | None
+
+    @property
+    def condition(self) -> ir.Condition:
+        """What was read, made each time."""
+        reading = self.reading
+        assert reading is not None
+        return reading.condition() if isinstance(reading, Bound) else reading
 
 
 class _Deferred(NamedTuple):
@@ -126,12 +145,12 @@ def iter_profiles(
             name, quoted, properties, where = found.groups()
             if properties is None and (id_ := _plain_id(name, quoted)) is not None:
                 where = where.rstrip()
-                condition = shapes(where)
+                reading = shapes(where)
                 start = found.start("where")
-                if condition is not None:
+                if reading is not None:
                     line, column = place(start)
                     position = found.end() + 1
-                    statement = ProfileStatement(id_, where, condition, {}, (), file, line, column, start, None)
+                    statement = ProfileStatement(id_, where, reading, {}, (), file, line, column, start, None)
                     if waiting:
                         waiting.append(statement)
                     else:
@@ -177,14 +196,28 @@ def parse_where(
       price <
              ^
     """
+    reading = read_where(id_, where, schema=schema, limits=limits, report=report, file=file)
+    return reading.condition() if isinstance(reading, Bound) else reading
+
+
+def read_where(
+    id_: str,
+    where: str,
+    *,
+    schema: Schema | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    report: Report,
+    file: str | None = None,
+) -> Reading | None:
+    """As `parse_where`, but what has a known shape is not made yet."""
     fault = id_fault(id_)
     if fault is not None:
         report(Diagnostic("PC217", "error", fault, file, profile=id_))
         return None
     if where.isascii() or not SURROGATE.search(where):
-        condition = _shapes(schema, limits)(where)
-        if condition is not None:
-            return condition
+        reading = _shapes(schema, limits)(where)
+        if reading is not None:
+            return reading
     located, faults = run(where, "condition", limits)
     if located is not None:
         faults += _findings(located, where, schema, faults)
@@ -299,19 +332,19 @@ class _Reader:
             if clause is None:
                 return None
             where = where[: clause.start()].rstrip()
-        condition = self.shapes(where)
-        if condition is None:
+        reading = self.shapes(where)
+        if reading is None:
             return None
         start = found.start("where")
         id_ = _plain_id(found["name"], found["quoted"])
         if id_ is not None and found["properties"] is None and found.end() == cut.end:
-            return self._statement(cut, id_, {}, [], condition, where, start)
+            return self._statement(cut, id_, {}, [], reading, where, start)
         around = f"{self.text[cut.start : start]}TRUE{self.text[start + len(where) : cut.end]}"
         profile, faults = parse_statement(around, self._limits)
         if faults or not isinstance(profile, ParsedProfile):
             return None
         moved = [example._replace(start=example.start + len(where) - len("TRUE")) for example in profile.examples]
-        return self._statement(cut, profile.id, profile.properties, moved, condition, where, start)
+        return self._statement(cut, profile.id, profile.properties, moved, reading, where, start)
 
     def read(self, cut: Cut) -> tuple[ProfileStatement | None, int]:
         """The profile of a statement (None where it is a SCHEMA, or wrong), and where to read on."""
@@ -345,7 +378,7 @@ class _Reader:
         id_: str,
         properties: dict[str, Any],
         parsed: list[ParsedExample],
-        condition: ir.Condition,
+        reading: Reading,
         where: str,
         start: int,
     ) -> ProfileStatement:
@@ -355,7 +388,7 @@ class _Reader:
             for kind, at, document, given in parsed
         )
         comment = _comment(self.text[cut.before : cut.start], is_first=cut.before == 0)
-        return ProfileStatement(id_, where, condition, properties, examples, self.file, line, column, start, comment)
+        return ProfileStatement(id_, where, reading, properties, examples, self.file, line, column, start, comment)
 
     def check_halves(self, start: int, end: int) -> None:
         """Report the bytes that are not UTF-8 in comments: the first of each line."""
@@ -416,10 +449,10 @@ def _comment(before: str, *, is_first: bool) -> str | None:
 _SHAPES = threading.local()
 
 
-def _shapes(schema: Schema | None, limits: Limits) -> Callable[[str], ir.Condition | None]:
+def _shapes(schema: Schema | None, limits: Limits) -> Callable[[str], Reading | None]:
     """The shape cache of this thread; that of another schema or other limits is forgotten."""
     known = getattr(_SHAPES, "known", None)
-    if known is None or known[0] is not schema or known[1] != limits:
+    if known is None or known[0] is not schema or (known[1] is not limits and known[1] != limits):
         _SHAPES.known = known = (schema, limits, ShapeCache(schema, limits))
-    found: Callable[[str], ir.Condition | None] = known[2].condition
+    found: Callable[[str], Reading | None] = known[2].read
     return found

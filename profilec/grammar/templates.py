@@ -1,7 +1,8 @@
 """Templates: a condition as a chain of closures that make the same IR from other literals.
 
 In: a located condition, and the places of the literals in its text. Out: which literals are slots,
-and a `Template` that makes the condition from the literals of another text. `shapes` says what for.
+and a `Template`, which with the literals of another text is `Bound`: a condition that is made when
+somebody asks for it. `shapes` says what for.
 
 Invariant: a literal is a slot only where it is compared with something that is no literal, is a
 value of IN, or the pattern of a LIKE without ESCAPE; there it is a whole token, at most with a
@@ -14,14 +15,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from profilec.grammar import ir
 from profilec.grammar.lexer import string_value
 from profilec.grammar.located import Located
 from profilec.values.compare import MIRRORED_OPERATOR
 from profilec.values.kinds import Kind, kind_of
-from profilec.values.numbers import Exact, negate, parse_number
+from profilec.values.numbers import Exact, Number, negate, parse_number
 
 STRING = r"(?:'[^']*+(?:''[^']*+)*+'|\"[^\"]*+(?:\"\"[^\"]*+)*+\")"
 END_OF_NUMBER = r"(?:[eE][+-]?[0-9]++)?(?![\w.@$])"
@@ -31,23 +32,74 @@ _LISTED = re.compile(f"{STRING}|{SIGNED}")
 Literals: TypeAlias = list[str]
 """The literals of a text, in order; the values of an IN, with their parentheses, are one."""
 _Make: TypeAlias = "Callable[[Literals], Any]"
+_Read: TypeAlias = Callable[[str], Any]
+"""The value of a literal, of a list all of them. Raises ValueError where it is too long, or of another kind."""
 
 _LOWER, _UPPER = ("=", ">", ">="), ("=", "<", "<=")
 _MOST_PAIRS = 16
 _MOST_FORMS = 4_096
 _MOST_PREDICATES = 100_000
 _MOST_LITERALS = 1_000
+_READABLE = len("1e999")
+"""Characters up to which no number is too long."""
+_SHORT = 15
+"""Characters of a number, without an exponent, up to which the double next to it stands for it and for no other."""
 
 
-@dataclass(frozen=True, slots=True)
+class Asks(NamedTuple):
+    """A leaf that asks a scalar about the value of a slot: `price < ?`. `read`: of a short number, it gives the double
+    that stands for it."""
+
+    scalar: ir.Scalar
+    operator: str
+    """Of a comparison, the constant being on its right; IN, NOT IN, of all values of a list; LIKE."""
+    slot: int
+    read: _Read
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """`make` gives the condition of the literals.
+    """`make` gives the condition of the literals. `checks`: the slots whose literals may be none that can be read where
+    they are longer than so many characters, and what raises then.
 
-    Of each of the `pairs` the first value must be below the second, or the text may deserve a warning.
+    Of each of the `pairs` of values the first must be below the second, or the text may deserve a warning.
+    `leaves`: those of which the condition is the AND, where all its slots are in such as `Asks` tells of; else None.
     """
 
     make: _Make
+    checks: tuple[tuple[int, int, _Read], ...]
     pairs: tuple[tuple[_Make, _Make], ...]
+    leaves: tuple[Asks | ir.Condition, ...] | None
+
+    def bind(self, literals: Literals) -> Bound | None:
+        """The condition of the literals; None where the text may deserve a warning.
+
+        Raises:
+            ValueError: a number that is too long, a list of another kind.
+            OverflowError: a bound that is beyond all doubles.
+        """
+        for slot, n_characters, check in self.checks:
+            if len(literals[slot]) > n_characters:
+                check(literals[slot])
+        for low, high in self.pairs:
+            if not low(literals) < high(literals):
+                return None
+        return Bound(self, literals)
+
+
+class Bound:
+    """A condition that is not made yet: a template with literals."""
+
+    __slots__ = ("literals", "template")
+
+    def __init__(self, template: Template, literals: Literals) -> None:
+        self.template = template
+        self.literals = literals
+
+    def condition(self) -> ir.Condition:
+        """Makes it."""
+        made: ir.Condition = self.template.make(self.literals)
+        return made
 
 
 class Predicates:
@@ -93,21 +145,23 @@ def template(
     >>> from profilec.grammar.parse import parse_condition
     >>> text = "a < 5 AND ROUND(b, 2) > -1"
     >>> made, pinned = template(parse_condition(text), text, [(4, 5), (19, 20), (25, 26)], Predicates())
-    >>> pinned, made.make(["7", "2", "1"]) is parse_condition("a < 7 AND ROUND(b, 2) > -1").node
+    >>> pinned, made.bind(["7", "2", "1"]).condition() is parse_condition("a < 7 AND ROUND(b, 2) > -1").node
     ((1,), True)
     """
     compiler = _Compiler(text, spans, predicates)
     make = compiler.compile(located) or _always(located.node)
     pairs = compiler.pairs(located)
+    leaves = compiler.leaves(located)
     pinned = tuple(index for index in range(len(spans)) if index not in compiler.slots)
-    return None if pairs is None else Template(make, pairs), pinned
+    checks = tuple([(slot, *_CHECKS[read]) for slot, read in compiler.slots.items() if read in _CHECKS])
+    return None if pairs is None else Template(make, checks, pairs, leaves), pinned
 
 
 class _Compiler:
-    """One walk over one condition. `slots` are the literals that are slots."""
+    """Walks over one condition. `slots` are the literals that are slots, each with what reads it."""
 
     def __init__(self, text: str, spans: list[tuple[int, int]], predicates: Predicates) -> None:
-        self.slots: set[int] = set()
+        self.slots: dict[int, _Read] = {}
         self._text = text
         self._at = {start: (index, end) for index, (start, end) in enumerate(spans)}
         self._maker = predicates.maker
@@ -125,9 +179,8 @@ class _Compiler:
                 if not isinstance(text, ir.Constant) and (found := self._slot(parts[1])):
                     return self._maker(found[0], _like, text, ignore_case)
             case ir.In(item, options):
-                if (slot := self._list(parts[1:])) is not None:
-                    of_strings = isinstance(options[0], ir.Constant) and options[0].type_ is str
-                    return self._maker(slot, _in_list, item, of_strings)
+                if found := self._list(parts[1:]):
+                    return self._maker(found[0], _in_list, found[1], item)
                 slots = [self._slot(part) for part in parts[1:]]
                 if any(slots):
                     return _in(item, list(zip(slots, options, strict=True)))
@@ -162,16 +215,55 @@ class _Compiler:
         index, end = self._at.get(start, (-1, -1))
         if end != at.end:
             return None
-        self.slots.add(index)
-        return index, string_value if at.node.type_ is str else _negative if negated else parse_number
+        read = self.slots[index] = string_value if at.node.type_ is str else _negative if negated else parse_number
+        return index, read
 
-    def _list(self, options: list[Located]) -> int | None:
-        """The list that the values of IN were written as."""
+    def _list(self, options: list[Located]) -> tuple[int, _Read] | None:
+        """The list that the values of IN were written as, and how they are read."""
         index, end = self._at.get(options[0].start - 1, (-1, -1))
         if end <= options[-1].end:
             return None
-        self.slots.add(index)
-        return index
+        first = options[0].node
+        read = self.slots[index] = _strings if isinstance(first, ir.Constant) and first.type_ is str else _numbers
+        return index, read
+
+    def leaves(self, located: Located) -> tuple[Asks | ir.Condition, ...] | None:
+        """What `Template.leaves` is. An AND inside another is one with it."""
+        found: list[Asks | ir.Condition] = []
+        waiting = [located]
+        while waiting:
+            at = waiting.pop()
+            if isinstance(at.node, ir.And):
+                waiting.extend(reversed(at.parts))
+            elif isinstance(asks := self._asks(at), Asks):
+                found.append(asks)
+            elif self.compile(at) is None and not isinstance(at.node, _OF_CONDITIONS):
+                assert isinstance(at.node, ir.Condition)
+                found.append(at.node)
+            else:
+                return None
+        return tuple(found)
+
+    def _asks(self, at: Located) -> Asks | None:
+        node, parts = at.node, at.parts
+        match node:
+            case ir.Compare(operator, left, right):
+                if not isinstance(left, ir.Constant) and (found := self._slot(parts[1])):
+                    return _asked(left, operator, *found)
+                if not isinstance(right, ir.Constant) and (found := self._slot(parts[0])):
+                    return _asked(right, MIRRORED_OPERATOR[operator], *found)
+            case ir.Like(text, _, None, False):
+                if not isinstance(text, ir.Constant) and (found := self._slot(parts[1])):
+                    return _asked(text, "LIKE", *found)
+            case ir.In(item):
+                if found := self._list(parts[1:]):
+                    return _asked(item, "IN", *found)
+                if len(parts) == 2 and (found := self._slot(parts[1])):
+                    return _asked(item, "=", *found)
+            case ir.Not(ir.In(item)):
+                if found := self._list(parts[0].parts[1:]):
+                    return _asked(item, "NOT IN", *found)
+        return None
 
     def pairs(self, located: Located) -> tuple[tuple[_Make, _Make], ...] | None:
         """The pairs of lower and upper bounds that an AND sets on one scalar; None where they are too many.
@@ -228,12 +320,14 @@ class _Compiler:
         if not isinstance(constant.node, ir.Constant) or isinstance(scalar.node, ir.Constant) or operator == "!=":
             return None
         value: Any = constant.node.value
-        found = self._slot(constant)
-        return scalar.node, operator, kind_of(value), _value(*found) if found else _always(value)
+        kind = kind_of(value)
+        if not (found := self._slot(constant)):
+            return scalar.node, operator, kind, lambda _: float(value) if kind is Kind.NUMBER else value
+        slot, read = found
+        return scalar.node, operator, kind, _value(slot, _NEAREST.get(read, read))
 
 
-_Read: TypeAlias = Callable[[str], Any]
-"""The value of a literal. Raises ValueError where it is too long."""
+_OF_CONDITIONS = (ir.Or, ir.Not, ir.IsTruth, ir.Exists, ir.ForAll)
 
 
 def _negative(literal: str) -> Exact:
@@ -243,8 +337,55 @@ def _negative(literal: str) -> Exact:
     return value
 
 
+def _asked(scalar: ir.Scalar, operator: str, slot: int, read: _Read) -> Asks:
+    return Asks(scalar, operator, slot, _QUICK.get(read, read))
+
+
 def _value(slot: int, read: _Read) -> _Make:
     return lambda literals: read(literals[slot])
+
+
+def _quick(literal: str) -> Number:
+    """A number. PERF: to make a Decimal, and to compare it, takes longer than all else that is done with it."""
+    if len(literal) <= _SHORT and "e" not in literal and "E" not in literal:
+        return float(literal)
+    return parse_number(literal)
+
+
+def _quick_negative(literal: str) -> Number:
+    if len(literal) <= _SHORT and "e" not in literal and "E" not in literal:
+        return -float(literal)
+    return _negative(literal)
+
+
+_QUICK: dict[_Read, _Read] = {parse_number: _quick, _negative: _quick_negative}
+_NEAREST: dict[_Read, _Read] = {parse_number: float, _negative: lambda literal: -float(literal)}
+"""The double next to a number: where one is below another, so are they."""
+
+
+def _expect_strings(literal: str) -> None:
+    if literal[1] not in "'\"":
+        raise ValueError("a list of another kind")
+
+
+def _strings(literal: str) -> tuple[str, ...]:
+    """The values of a list of strings."""
+    return tuple(map(string_value, _LISTED.findall(literal)))
+
+
+def _numbers(literal: str) -> tuple[Exact, ...]:
+    """The values of a list of numbers."""
+    if literal[1] in "'\"":
+        raise ValueError("a list of another kind")
+    return tuple(_negative(one[1:]) if one[0] == "-" else parse_number(one) for one in _LISTED.findall(literal))
+
+
+_CHECKS: dict[_Read, tuple[int, _Read]] = {
+    parse_number: (_READABLE, _quick),
+    _negative: (_READABLE, _quick_negative),
+    _strings: (0, _expect_strings),
+    _numbers: (0, _numbers),
+}
 
 
 def _constant(read: _Read, literal: str) -> ir.Constant:
@@ -264,16 +405,8 @@ def _like(text: ir.Scalar, ignore_case: bool, literal: str) -> ir.Condition:
     return ir.Like(text, _constant(string_value, literal), None, ignore_case)
 
 
-def _in_list(item: ir.Scalar, of_strings: bool, literal: str) -> ir.Condition:
-    """Raises ValueError where the list is not of the kind that the template was made for."""
-    if (literal[1] in "'\"") is not of_strings:
-        raise ValueError("a list of another kind")
-    read = string_value if of_strings else _signed
-    return ir.In(item, tuple([_constant(read, option) for option in _LISTED.findall(literal)]))
-
-
-def _signed(literal: str) -> Exact:
-    return _negative(literal[1:]) if literal[0] == "-" else parse_number(literal)
+def _in_list(read: _Read, item: ir.Scalar, literal: str) -> ir.Condition:
+    return ir.In(item, tuple([ir.Constant(type(value), value) for value in read(literal)]))
 
 
 def _in(item: ir.Scalar, places: list[tuple[tuple[int, _Read] | None, ir.Scalar]]) -> _Make:

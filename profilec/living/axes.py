@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
+from threading import Lock
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -41,7 +42,6 @@ _MOST_KNOWN = 100_000
 
 Axis = int
 Bools = NDArray[np.bool_]
-Key = tuple[Axis, int]
 
 
 class Keyed(NamedTuple):
@@ -80,14 +80,15 @@ class _Codes:
 
     __slots__ = ("_adding", "_others", "_table", "plain", "rows")
 
-    def __init__(self) -> None:
+    def __init__(self, adding: Lock) -> None:
+        """`adding`: held by whoever adds a value."""
+        self._adding = adding
         self.plain: dict[type, dict[Any, int]] = {int: {}, float: {}, str: {}, bool: {}}
         """By type, values that are looked up as a document holds them. (Others may be equal and not the same, as two
         times are that are told twice when clocks are put back.)"""
         self._others: dict[tuple[type, Any], int] = {(NoneType, None): 0}
         self.rows: list[tuple[int, int, int, int, bool]] = [_NO_ROW]
-        self._table = np.zeros((0, len(_NO_ROW)), np.int64)
-        self._adding = new_lock()
+        self._table = _NO_TABLE
 
     def find(self, value: Value) -> int | None:
         """The number of a value; None of a new one. Raises TypeError of arrays and records."""
@@ -115,13 +116,14 @@ class _Codes:
 
 
 _NO_ROW = (-1, 0, -1, 0, True)
+_NO_TABLE = np.zeros((0, len(_NO_ROW)), np.int64)
 
 
 class _Attribute:
     """An attribute or expression: its axes by kind, and what strings are constants of it. `key`: of a document, that is
     all it reads; None where it reads more."""
 
-    __slots__ = ("codes", "key", "of_kind", "read", "same", "same_axis")
+    __slots__ = ("_adding", "codes", "key", "of_kind", "read", "same", "same_axis")
 
     def __init__(self, program: Program) -> None:
         self.key: str | None = None
@@ -135,8 +137,20 @@ class _Attribute:
         self.of_kind: dict[Kind, Axis] = {}
         self.same: dict[str, int] = {}
         self.same_axis: Axis | None = None
-        self.codes = _Codes()
-        """Begun anew when an axis or a constant comes."""
+        self._adding = new_lock()
+        self.begin_codes()
+
+    def begin_codes(self) -> None:
+        """Forgets what keys values have: an axis or a constant came. Who has the codes before goes on with them."""
+        self.codes = _Codes(self._adding)
+
+    def key_of_constant(self, constant: str) -> int:
+        """Which of the strings that are constants it is."""
+        key = self.same.get(constant)
+        if key is None:
+            key = self.same[constant] = len(self.same)
+            self.begin_codes()
+        return key
 
     def row(self, document: Mapping[str, Any]) -> tuple[int, int, int, int, bool]:
         """The row of a document's value.
@@ -171,8 +185,8 @@ class _Attribute:
         return numbers
 
     def _new(self, codes: _Codes, value: Value) -> int:
-        if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered; who has these codes goes on
-            self.codes = _Codes()
+        if len(codes.rows) >= _MOST_KNOWN:  # values without end are not remembered
+            self.begin_codes()
         return codes.add(value, self._row_of(value))
 
     def _row_of(self, value: Value) -> tuple[int, int, int, int, bool]:
@@ -235,20 +249,16 @@ class Axes:
         axis = of.of_kind.get(kind)
         if axis is None:
             axis = of.of_kind[kind] = self._next()
-            of.codes = _Codes()
+            of.begin_codes()
         return axis
 
-    def same(self, attribute: Any, program: Callable[[], Program], constant: str) -> Key:
-        """The axis of strings as constants, and the key of this one."""
+    def same(self, attribute: Any, program: Callable[[], Program]) -> tuple[Axis, Callable[[str], int]]:
+        """The axis of strings as constants, and what gives the key of one."""
         of = self._of(attribute, program)
         if of.same_axis is None:
             of.same_axis = self._next()
-            of.codes = _Codes()
-        key = of.same.get(constant)
-        if key is None:
-            key = of.same[constant] = len(of.same)
-            of.codes = _Codes()
-        return of.same_axis, key
+            of.begin_codes()
+        return of.same_axis, of.key_of_constant
 
     def keyed(self, document: Mapping[str, Any]) -> Keyed:
         """The keys of a document.

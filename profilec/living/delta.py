@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profilec.compilation import parsed_again
-from profilec.grammar import ir
 from profilec.grammar.limits import Limits
 from profilec.grammar.statements import ProfileStatement
 from profilec.living.axes import Axes
-from profilec.living.conjunctions import Lowering, Test
+from profilec.living.conjunctions import Form, Lowering, Test
 from profilec.runtime.program import Program, run
 from profilec.values.kinds import DocumentError, expect_mapping
 from profilec.values.locks import new_lock
@@ -89,7 +88,7 @@ class Record:
     @property
     def statement(self) -> ProfileStatement:
         """The profile; its condition is to be parsed again."""
-        return ProfileStatement(self.id, self.where, None, *(self.more or _nothing_more()))  # type: ignore[arg-type]
+        return ProfileStatement(self.id, self.where, None, *(self.more or _nothing_more()))
 
     def is_seen(self, moment: int) -> bool:
         """Whether it was there at that moment."""
@@ -156,13 +155,15 @@ class Delta:
         """What has an object of Python's for each record."""
         return [self._record_of, self.records, self.all]
 
-    def add(self, records: Sequence[Record], normal_forms: Sequence[ir.Condition]) -> None:
+    def add(self, records: Sequence[Record], forms: Sequence[Form]) -> None:
         """Takes records without quantified expressions; each is seen from the moment at which it was born."""
-        lowered = [self._lowering.lowered(normal_form) for normal_form in normal_forms]
+        lowered = [self._lowering.lowered(form) for form in forms]
         with self._lock:
             # First: whoever undoes what was interrupted says that these entries died.
             n_new = sum(len(own.conjunctions) for own in lowered)
             self._of_entry = _with_room(self._of_entry, len(self._record_of) + n_new)
+            if len(self._room) < len(self._of_entry):
+                self._room = np.zeros(len(self._of_entry), np.int32)
             entries: list[int] = []
             conjunctions: list[list[Test]] = []
             for number, (record, own) in enumerate(zip(records, lowered, strict=True), len(self.all)):
@@ -333,8 +334,6 @@ class Delta:
         if self._tree is None:
             key_on = dict(zip(axes, keys, strict=True))
             return [entry for entry, tests in self._tests_of.items() if all(_holds(test, key_on) for test in tests)]
-        if len(self._room) < len(self._record_of):
-            self._room = np.zeros(2 * len(self._record_of), np.int32)
         self._look_again(1)
         if axes != self._axes_before[0]:  # PERF: documents of one shape follow one another
             self._axes_before = axes, np.array(axes, np.int32)
@@ -344,10 +343,11 @@ class Delta:
 
     def _look_again(self, n_documents: int) -> None:
         """Now and then entries are placed anew, as the documents since the last time tell."""
-        if not self._n_matched and self._tree is not None:
+        assert self._tree is not None
+        if not self._n_matched:
             self._tree.prepare()
         self._n_matched += n_documents
-        if self._n_matched >= max(UNTIL_ADJUSTED, 2 * len(self.all)) and self._tree is not None:
+        if self._n_matched >= UNTIL_ADJUSTED and self._n_matched >= 2 * len(self.all):
             self._n_matched = 0
             self._tree.adjust()
 
@@ -359,8 +359,9 @@ class Delta:
 
 
 def _holds(test: Test, key_on: dict[int, int]) -> bool:
-    key = key_on.get(test.axis)
-    return key is not None and any(low <= key <= high for low, high in test.intervals)
+    axis, intervals = test
+    key = key_on.get(axis)
+    return key is not None and any(low <= key <= high for low, high in intervals)
 
 
 def _arrays(conjunctions: list[list[Test]]) -> tuple[Any, ...]:

@@ -32,8 +32,8 @@ import numpy as np
 
 from profilec.compilation import How
 from profilec.compiled_set import compile_segment
-from profilec.grammar import ir
 from profilec.grammar.statements import ProfileStatement
+from profilec.living.conjunctions import Form
 from profilec.living.delta import ALIVE, Delta, Record
 from profilec.living.segment import Int32, Int64, Segment
 from profilec.runtime.columns import n_rows_of, rows_of
@@ -54,7 +54,7 @@ class Prepared(NamedTuple):
     """A profile that is going to be taken: nothing can be wrong with it any more."""
 
     statement: ProfileStatement
-    normal_form: ir.Condition
+    form: Form
     has_joins: bool
 
 
@@ -137,7 +137,19 @@ class LivingSet:
 
     def known_places(self, prepared: Sequence[Prepared]) -> list[int | None]:
         """The places of what has the ids of some profiles now; None where nothing has."""
-        return [self._place(one.statement.id) for one in prepared]
+        ids = [one.statement.id for one in prepared]
+        state = self.state
+        known: list[int | None] = [None] * len(ids)
+        loose = [delta.records for delta in state.deltas]
+        if state.waiting:
+            loose.append({one.id: one for one in state.waiting if one.is_seen(state.moment + 1)})
+        for records in loose:
+            if not records.keys().isdisjoint(ids):
+                known = [records[id].place if id in records else place for id, place in zip(ids, known, strict=True)]
+        for segment in state.segments:
+            for number, ordinal in segment.find_many(ids):
+                known[number] = int(segment.places[ordinal])
+        return known
 
     def new_places(self, known: Sequence[int | None]) -> list[int]:
         """The places that profiles are going to have: those of what they replace, or the next ones."""
@@ -149,7 +161,7 @@ class LivingSet:
         moment = self.state.moment + 1
         killed: list[tuple[Any, Any]] = []
         plain: list[Record] = []
-        normal_forms: list[ir.Condition] = []
+        forms: list[Form] = []
         arrived: list[Record] = []
         try:
             for id in gone:
@@ -161,9 +173,9 @@ class LivingSet:
                     arrived.append(record)
                 else:
                     plain.append(record)
-                    normal_forms.append(prepared.normal_form)
+                    forms.append(prepared.form)
             if plain:
-                self.state.deltas[-1].add(plain, normal_forms)
+                self.state.deltas[-1].add(plain, forms)
             state = self.state
             self.state = state._replace(moment=moment, waiting=(*state.waiting, *arrived) if arrived else state.waiting)
         except BaseException:  # an interrupt may come anywhere: what is done so far is undone
@@ -319,13 +331,6 @@ class LivingSet:
             return None
         where, one = found
         return where.compiled.statement(one) if isinstance(where, Segment) else one.statement
-
-    def _place(self, id: str) -> int | None:
-        found = self._find(id)
-        if found is None:
-            return None
-        where, one = found
-        return int(where.places[one] if isinstance(where, Segment) else one.place)
 
     def contains(self, id: str) -> bool:
         """Whether an id is there."""

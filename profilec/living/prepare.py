@@ -12,6 +12,7 @@ from profilec.compilation import id_taken, parsed_again, too_complex
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import Diagnostic, ProfileError
 from profilec.grammar.statements import ProfileStatement
+from profilec.grammar.templates import Bound
 from profilec.living.conjunctions import has_joins
 from profilec.living.living_set import Prepared
 from profilec.planner.normalize import normalize
@@ -44,6 +45,10 @@ def prepare(source: Any, schema: Schema | None, options: Options) -> tuple[list[
         if statement.id in ids:
             diagnostics.append(id_in_use(statement))
         ids.add(statement.id)
+        reading = statement.reading
+        if type(reading) is Bound and reading.template.leaves is not None:  # PERF: nearly always
+            prepared.append(Prepared(statement, reading, has_joins=False))
+            continue
         normal_form = normalize(statement.condition, rules=options.rules)
         n_leaves, ranges_over_documents = _counted(normal_form)
         if n_leaves > options.limits.max_terms:
@@ -62,7 +67,7 @@ def prepared_again(
     for statement in statements:
         condition = parsed_again(statement, schema, options.limits)
         normal_form = normalize(condition, rules=options.rules)
-        yield Prepared(statement._replace(condition=condition), normal_form, has_joins(normal_form))
+        yield Prepared(statement._replace(reading=condition), normal_form, has_joins(normal_form))
 
 
 def id_in_use(statement: ProfileStatement) -> Diagnostic:

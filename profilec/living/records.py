@@ -126,7 +126,7 @@ def _properties_text(id: str, properties: dict[str, Any]) -> str | None:
 def statement_of(stored: Stored) -> ProfileStatement:
     """A profile that was kept; its condition is yet to be parsed."""
     return ProfileStatement(
-        stored.id, stored.where, None, stored.properties, stored.examples, stored.file,  # type: ignore[arg-type]
+        stored.id, stored.where, None, stored.properties, stored.examples, stored.file,
         stored.line, stored.column, 0, stored.comment,
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from profilec.grammar import ir
 from profilec.grammar.diagnostics import Diagnostic
 from profilec.grammar.limits import Limits
-from profilec.grammar.statements import ParseMany, ProfileStatement, decode, iter_profiles, parse_where, read_schema
+from profilec.grammar.statements import ParseMany, ProfileStatement, decode, iter_profiles, read_schema, read_where
 from profilec.values.types import Field, Schema
 
 Report = Callable[[Diagnostic], None]
@@ -145,26 +145,22 @@ class Source:
         if comment is not None and not isinstance(comment, str):
             raise TypeError(f"the comment of profile {id_!r:.40} is a string or None, not {comment!r:.40}")
         found: list[Diagnostic] = []
-        condition = parse_where(id_, where, schema=schema, limits=limits, report=found.append)
-        self._report_row(found)
-        return None if condition is None else _statement(id_, where, condition, properties, comment)
+        reading = read_where(id_, where, schema=schema, limits=limits, report=found.append)
+        if found:
+            self._report_row(found)
+        if reading is None:
+            return None
+        return ProfileStatement(id_, where, reading, properties, (), None, 1, 1, 0, comment)
 
     def _parsed(self, row: Parsed) -> ProfileStatement | None:
         self._report_row(row.diagnostics)
-        return None if row.normal_form is None else _statement(row.id, row.where, row.normal_form, {}, None)
+        if row.normal_form is None:
+            return None
+        return ProfileStatement(row.id, row.where, row.normal_form, {}, (), None, 1, 1, 0, None)
 
     def _report_row(self, diagnostics: Iterable[Diagnostic]) -> None:
         for diagnostic in sorted(diagnostics, key=lambda found: (found.line or 0, found.column or 0)):
             self._report(diagnostic)
-
-
-def _statement(
-    id_: str, where: str, condition: ir.Condition, properties: dict[str, Any], comment: str | None
-) -> ProfileStatement:
-    return ProfileStatement(
-        id=id_, where=where, condition=condition, properties=properties, examples=(), file=None, line=1, column=1,
-        start=0, comment=comment,
-    )  # fmt: skip
 
 
 def _declared_twice(field: Field, known: Field, first: str, file: str | None, line: int, column: int) -> Diagnostic:

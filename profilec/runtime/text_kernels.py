@@ -1,4 +1,4 @@
-"""Kernel of sorted texts: where one stands among them.
+"""Kernels of sorted texts: where some stand among them.
 
 order    int32 [n], the texts' places in ascending order, read-only
 off      int64 [n + 1], into data, uint8: their UTF-8, read-only
@@ -11,6 +11,20 @@ from typing import Any
 from numpy.typing import NDArray
 
 from profilec.runtime.kernels import kernel
+
+
+@kernel
+def find_texts(
+    order: NDArray[Any],
+    off: NDArray[Any],
+    data: NDArray[Any],
+    wanted_off: NDArray[Any],
+    wanted: NDArray[Any],
+    found: NDArray[Any],
+) -> None:
+    """Writes the places of some texts, which are given as the others are; -1 where one is none of them."""
+    for i in range(len(found)):
+        found[i] = find_text(order, off, data, wanted[wanted_off[i] : wanted_off[i + 1]])
 
 
 @kernel

@@ -63,8 +63,12 @@ def parse_number(text: str) -> Exact:
     Raises:
         ValueError: more than MAX_LITERAL_DIGITS digits, or an exponent beyond MAX_LITERAL_EXPONENT.
     """
-    if text.isdecimal() and len(text) <= MAX_LITERAL_DIGITS:  # PERF: most are
-        return int(text)
+    if len(text) <= MAX_LITERAL_DIGITS:  # PERF: most are
+        if text.isdecimal():
+            return int(text)
+        whole, _, part = text.partition(".")
+        if whole.isdecimal() and part.isdecimal() and part[-1] != "0":
+            return Decimal(text)
     mantissa, _, exponent = text.lower().partition("e")
     digits = mantissa.replace(".", "").lstrip("+-")
     if len(digits) > MAX_LITERAL_DIGITS:
@@ -73,8 +77,6 @@ def parse_number(text: str) -> Exact:
         raise ValueError(f"an exponent of {exponent}; at most {MAX_LITERAL_EXPONENT:,} is allowed")
     if digits == mantissa and not exponent:
         return int(mantissa)
-    if not exponent and text[-1] not in "0.":  # PERF: it is its own representative
-        return Decimal(text)
     return normal(Decimal(text))
 
 

@@ -44,7 +44,7 @@ def order_key64(value: Value) -> OrderKey:
     """
     kind = kind_of(value)
     if kind is Kind.NUMBER:  # PERF: to match a pattern takes longer
-        return OrderKey(kind, *_of_number(value))  # type: ignore[arg-type]
+        return OrderKey(kind, *key_of_number(value))  # type: ignore[arg-type]
     match value:
         case bool():
             return OrderKey(kind, int(value), True)
@@ -71,7 +71,7 @@ def keys_beginning_with(text: str) -> tuple[int, int]:
 
 def order_keys_of_words(words: NDArray[np.int64] | NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The keys of many numbers, and whether each is exact."""
-    nearest = np.add(words, 0.0, dtype=np.float64)  # + 0.0: as in `_of_number`
+    nearest = np.add(words, 0.0, dtype=np.float64)  # + 0.0: as in `key_of_number`
     keys = _turned(nearest.view(np.int64))
     if words.dtype.kind == "f":
         return keys, np.ones(len(words), np.bool_)
@@ -95,15 +95,15 @@ def _turned(bits: NDArray[np.int64]) -> NDArray[np.int64]:
     return turned
 
 
-def _of_number(value: int | float | Decimal) -> tuple[int, bool]:
-    try:
-        nearest, is_near = float(value), True
-    except OverflowError:
-        nearest, is_near = (float("inf") if value > 0 else float("-inf")), False
+def key_of_number(value: int | float | Decimal) -> tuple[int, bool]:
+    """The key of a number, and whether no other value has it."""
+    if type(value) is float:
+        nearest, is_exact = value, True
+    else:
+        try:
+            nearest = float(value)
+            is_exact = exact(nearest) == value
+        except OverflowError:
+            nearest, is_exact = (float("inf") if value > 0 else float("-inf")), False
     (bits,) = _word.unpack(_double.pack(nearest + 0.0))  # + 0.0: minus zero is zero
-    is_exact = (
-        type(value) is float
-        or (type(value) is int and -_WHOLE <= value <= _WHOLE)
-        or (is_near and exact(nearest) == value)
-    )
     return (bits if bits >= 0 else bits ^ _LAST), is_exact
