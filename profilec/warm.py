@@ -62,6 +62,7 @@ def warmup() -> Warmth:
                     "s": pa.array(["x", "x"]).dictionary_encode(),
                 }
                 either.match_batch(pa.table(whole))
+            loaded.insert_many({"new": "a = 1"})
         compile(conjunctions, options={"matcher": matcher}).match({"a": Between(1, 3), "b": 9}, semantics="overlap")
     for matcher in ("access", "counting", "opindex"):
         profiles = compile({**conjunctions, **others}, options={"matcher": matcher})

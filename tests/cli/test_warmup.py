@@ -58,6 +58,20 @@ for conditions in (plain, {**plain, **mixed, **odd}, {"p1": plain["p1"]}, {}):
                     profiles.match_batch(batch, threads=2)
         if conditions is plain:
             fresh.match({"a": profilec.Between(1, 3), "s": profilec.OneOf(["v1"])}, semantics="overlap")
+with tempfile.TemporaryDirectory() as folder:
+    large = {f"p{n}": f"a = {n} AND b < {n} AND s = 'v'" for n in range(300)}
+    profilec.compile(large).save(Path(folder) / "set.image")
+    loaded, kept = profilec.load(Path(folder) / "set.image"), profilec.open(Path(folder) / "store")
+    for living in (profilec.compile(large), loaded, kept):
+        for at in range(0, 300, 100):
+            living.insert_many({f"new {n}": f"a = {n} AND b < {n}.5 AND s IN ('v', 'w')" for n in range(at, at + 100)})
+            living.match(documents[0]), living.match_batch(documents)
+        living.delete_many([f"new {n}" for n in range(0, 300, 2)])
+        living.match(documents[0]), living.match_batch(documents)
+        living.compact()
+        living.insert("after", "a = 1")
+        living.match(documents[0])
+        living.close()
 print(machine_code.compiled[before:])
 """
 
