@@ -44,17 +44,8 @@ Axis = int
 Bools = NDArray[np.bool_]
 
 
-class Keyed(NamedTuple):
-    """A document's keys, one for each axis that its values are on. `is_exact`: each key tells all of its value that
-    predicates ask for."""
-
-    axes: list[Axis]
-    keys: list[int]
-    is_exact: bool
-
-
 class KeyedBatch(NamedTuple):
-    """The same of many documents: those of document d are `off[d] .. off[d + 1]`."""
+    """What `Axes.keyed` tells, of many documents: that of document d is `off[d] .. off[d + 1]`."""
 
     off: NDArray[np.int64]
     axes: NDArray[np.int32]
@@ -260,8 +251,9 @@ class Axes:
             of.begin_codes()
         return of.same_axis, of.key_of_constant
 
-    def keyed(self, document: Mapping[str, Any]) -> Keyed:
-        """The keys of a document.
+    def keyed(self, document: Mapping[str, Any]) -> tuple[list[Axis], list[int], bool]:
+        """The axes that a document's values are on, its key on each, and whether each key tells all of its value that
+        predicates ask for.
 
         Raises:
             DocumentError: an attribute that profiles ask for holds a value of no kind.
@@ -269,10 +261,12 @@ class Axes:
         axes: list[Axis] = []
         keys: list[int] = []
         is_exact = True
+        get = document.get
         for attribute in self._all:
             row = None
-            if attribute.key is not None:  # PERF: as in `row`, without a call
-                value = document.get(attribute.key)
+            name = attribute.key
+            if name is not None:  # PERF: as in `row`, without a call
+                value = get(name)
                 if value is None:
                     continue
                 codes = attribute.codes
@@ -286,8 +280,9 @@ class Axes:
             if same_axis >= 0:
                 axes.append(same_axis)
                 keys.append(same)
-            is_exact &= exact
-        return Keyed(axes, keys, is_exact)
+            if not exact:
+                is_exact = False
+        return axes, keys, is_exact
 
     def keyed_batch(self, documents: Sequence[Mapping[str, Any]]) -> KeyedBatch:
         """The keys of many documents; raises as `keyed`."""

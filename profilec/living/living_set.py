@@ -20,9 +20,8 @@ after its moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -269,14 +268,14 @@ class LivingSet:
         """
         expect_mapping(document)
         ids: list[str] = []
-        places: list[Callable[[], Any]] = []
+        parts: list[tuple[Segment | None, Any]] = []
         last, are_in_order = -1, True
         with self._seen() as state:
             for segment in state.segments:
                 ordinals = segment.match(document, self._documents, state.moment)
                 if len(ordinals):
                     ids += segment.compiled.ids.take(ordinals)
-                    places.append(partial(segment.places.__getitem__, ordinals))
+                    parts.append((segment, ordinals))
                     are_in_order &= last < segment.first
                     last = segment.last
             for delta in state.deltas:
@@ -284,12 +283,13 @@ class LivingSet:
                 if records:
                     records.sort(key=_place)
                     ids += [record.id for record in records]
-                    places.append(partial(list, map(_place, records)))
+                    parts.append((None, records))
                     are_in_order &= last < records[0].place
                     last = records[-1].place
         if are_in_order:  # PERF: what is inserted goes last, and then places are not looked at
             return ids
-        order = np.argsort(np.concatenate([of_part() for of_part in places]), kind="stable")
+        places = [list(map(_place, own)) if segment is None else segment.places[own] for segment, own in parts]
+        order = np.argsort(np.concatenate(places), kind="stable")
         return [ids[at] for at in order.tolist()]
 
     def match_batch(self, documents: Any, threads: int) -> tuple[Int64, Int32, Sequence[str]]:

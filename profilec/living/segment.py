@@ -81,7 +81,7 @@ class Segment:
     def match(self, document: Mapping[str, Any], store: DocumentStore, moment: int) -> Int32:
         """The ordinals that a document matches."""
         found = self.compiled.executor().match(document, store)
-        return found[self._are_seen(found, moment)] if self.n_dead and len(found) else found
+        return found[self._are_seen(found, moment)] if self.n_dead else found
 
     def match_batch(self, documents: Any, store: DocumentStore, threads: int, moment: int) -> tuple[Int64, Int32]:
         """The same of many documents, as CSR."""
