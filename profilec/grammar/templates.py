@@ -235,7 +235,7 @@ class _Compiler:
             at = waiting.pop()
             if isinstance(at.node, ir.And):
                 waiting.extend(reversed(at.parts))
-            elif isinstance(asks := self._asks(at), Asks):
+            elif asks := self._asks(at):
                 found.append(asks)
             elif self.compile(at) is None and not isinstance(at.node, _OF_CONDITIONS):
                 assert isinstance(at.node, ir.Condition)
@@ -247,11 +247,10 @@ class _Compiler:
     def _asks(self, at: Located) -> Asks | None:
         node, parts = at.node, at.parts
         match node:
-            case ir.Compare(operator, left, right):
-                if not isinstance(left, ir.Constant) and (found := self._slot(parts[1])):
-                    return _asked(left, operator, *found)
-                if not isinstance(right, ir.Constant) and (found := self._slot(parts[0])):
-                    return _asked(right, MIRRORED_OPERATOR[operator], *found)
+            case ir.Compare():
+                scalar, operator, constant = _oriented(at)
+                if not isinstance(scalar.node, ir.Constant) and (found := self._slot(constant)):
+                    return _asked(scalar.node, operator, *found)
             case ir.Like(text, _, None, False):
                 if not isinstance(text, ir.Constant) and (found := self._slot(parts[1])):
                     return _asked(text, "LIKE", *found)
@@ -311,12 +310,7 @@ class _Compiler:
 
     def _bound(self, at: Located) -> tuple[ir.Node, str, Kind, _Make] | None:
         """A comparison with a constant: scalar, operator, and the kind of the constant and what gives its value."""
-        node = at.node
-        assert isinstance(node, ir.Compare)
-        scalar, constant = at.parts
-        operator = node.operator
-        if isinstance(scalar.node, ir.Constant):
-            scalar, constant, operator = constant, scalar, MIRRORED_OPERATOR[operator]
+        scalar, operator, constant = _oriented(at)
         if not isinstance(constant.node, ir.Constant) or isinstance(scalar.node, ir.Constant) or operator == "!=":
             return None
         value: Any = constant.node.value
@@ -337,7 +331,17 @@ def _negative(literal: str) -> Exact:
     return value
 
 
-def _asked(scalar: ir.Scalar, operator: str, slot: int, read: _Read) -> Asks:
+def _oriented(at: Located) -> tuple[Located, str, Located]:
+    """A comparison as scalar, operator and constant, where one of its sides is a constant."""
+    assert isinstance(at.node, ir.Compare)
+    scalar, constant = at.parts
+    if isinstance(scalar.node, ir.Constant):
+        return constant, MIRRORED_OPERATOR[at.node.operator], scalar
+    return scalar, at.node.operator, constant
+
+
+def _asked(scalar: ir.Node, operator: str, slot: int, read: _Read) -> Asks:
+    assert isinstance(scalar, ir.Scalar)
     return Asks(scalar, operator, slot, _QUICK.get(read, read))
 
 
@@ -352,10 +356,8 @@ def _quick(literal: str) -> Number:
     return parse_number(literal)
 
 
-def _quick_negative(literal: str) -> Number:
-    if len(literal) <= _SHORT and "e" not in literal and "E" not in literal:
-        return -float(literal)
-    return _negative(literal)
+def _quick_negative(literal: str) -> Number | None:
+    return negate(_quick(literal))
 
 
 _QUICK: dict[_Read, _Read] = {parse_number: _quick, _negative: _quick_negative}

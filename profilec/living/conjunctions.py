@@ -227,8 +227,7 @@ class Lowering:
         if kind is Kind.NULL:
             return Lowered([], is_exact=True)
         if kind is Kind.STRING and operator in ("=", "!="):
-            axis, key_of = self._axes.same(left, self._program(left))
-            return _one(axis, _among([key_of(value)], holds=operator == "="))
+            return self._in_values(left, (value,), holds=operator == "=")
         axis = self._axes.order(left, self._program(left), kind)
         _, key, is_exact = order_key64(value)
         if kind is Kind.STRING or not is_exact:

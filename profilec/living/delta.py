@@ -250,9 +250,8 @@ class Delta:
         axes, keys, is_exact = self._axes.keyed(document)
         if not is_exact:
             return self._all_that_hold(document, moment)
-        record_of = self._record_of
         with self._lock:
-            found = [record_of[entry] for entry in self._entries(axes, keys)]
+            found = [self._record_of[entry] for entry in self._entries(axes, keys)]
         return self._decided(found, document, moment)
 
     def match_batch(self, documents: Sequence[Mapping[str, Any]], moment: int) -> Matched:
@@ -335,9 +334,7 @@ class Delta:
         if self._tree is None:
             key_on = dict(zip(axes, keys, strict=True))
             return [entry for entry, tests in self._tests_of.items() if all(_holds(test, key_on) for test in tests)]
-        if not 0 < self._n_matched < UNTIL_ADJUSTED:  # PERF: a call is spared
-            self._look_again(0)
-        self._n_matched += 1
+        self._look_again(1)
         if axes != self._axes_before[0]:  # PERF: documents of one shape follow one another
             self._axes_before = axes, np.array(axes, np.int32)
         n = self._tree.match(self._axes_before[1], np.array(keys, np.int64), self._room)
